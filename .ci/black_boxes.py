@@ -11,7 +11,7 @@ BLACK_BOXES = [
     Step("the OpenAPI document: two validators, and two generated clients at work", "bash .ci/openapi"),
     Step("property tests of REST: schemathesis", "bash .ci/schemathesis"),
     Step("coding clients and SDKs of others: one story each, and two clients in one home", ".ci/agents"),
-    Step("imports of what other programs really write: npm's memory server, mem0, four coding clients; .mem with its own validator; archives through age and tar", ".ci/importers"),
+    Step("imports of what other programs really write: npm's memory server, mem0, four coding clients; archives through age and tar", ".ci/importers"),
     Step("nodes over one PostgreSQL: races, kill -9 of nodes and of the server, failover to a standby, with the oracle; TLS", "python3 .ci/nodes"),
     Step("40 rounds of kill -9, with the oracle", "python3 .ci/crash"),
     Step("40 kills of the first second of a home, and of its upgrade from each older schema", "python3 .ci/upgrades"),

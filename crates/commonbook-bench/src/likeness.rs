@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, Result};
 use commonbook::model::entity::EntityType;
-use commonbook_text::entities::likeness::{ComparableName, is_same, keys, nearly_same, probes};
+use commonbook_text::entities::likeness::{
+    ComparableName, LIKENESS_MIN, is_same, keys, nearly_same, probes,
+};
 
 use commonbook_server::child::step_error;
 use commonbook_server::output::print_line;
@@ -90,7 +92,13 @@ fn pairs(text: &str) -> Result<()> {
         let (same, found) = (*expected == "same", is_same(kind, one, other));
         all.add(same, found);
         by_kind.entry(kind).or_default().add(same, found);
-        if nearly_same(&ComparableName::of(kind, one), &ComparableName::of(kind, other)).is_some() {
+        if nearly_same(
+            &ComparableName::of(kind, one),
+            &ComparableName::of(kind, other),
+            LIKENESS_MIN,
+        )
+        .is_some()
+        {
             fuzzy.add(same, found);
         }
         if same != found {
@@ -125,7 +133,7 @@ fn people(records: &str) {
         exact.extend(equal.iter().map(|known| (*known, place)));
         equal.push(place);
         for other in probes(name).iter().filter_map(|key| filed.get(key)).flatten() {
-            if nearly_same(name, &people[*other].1).is_some() {
+            if nearly_same(name, &people[*other].1, LIKENESS_MIN).is_some() {
                 near.insert((*other, place));
             }
         }

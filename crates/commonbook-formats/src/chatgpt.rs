@@ -90,6 +90,13 @@ fn conversation_rows(
             .as_str()
             .is_none_or(|kind| matches!(kind, "text" | "multimodal_text"));
         let is_hidden = message["metadata"]["is_visually_hidden_from_conversation"] == true;
+        if content["content_type"] == "user_editable_context" {
+            let reason = format!(
+                "line {line}: your instructions for ChatGPT (user_editable_context), which each conversation repeats"
+            );
+            found.push(RowOutcome::left_out(file, reason));
+            continue;
+        }
         let parts = message_text(&content["parts"], &SPOKEN_PARTS);
         let id = text(message, "id").map(str::to_owned);
         let at = time(message.get("create_time"));

@@ -1,5 +1,6 @@
 //! The files of a path: found in order, by names that do not depend on the machine, and read within limits.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -15,8 +16,21 @@ pub const MARKDOWN_BYTES_MAX: u64 = 8 << 20;
 const DEPTH_MAX: usize = 32;
 
 /// The endings of Markdown files.
-const MARKDOWN_ENDINGS: [&str; 11] =
-    ["md", "markdown", "mdx", "mdown", "mkd", "mkdn", "mkdown", "mdwn", "mdtxt", "mdtext", "qmd"];
+const MARKDOWN_ENDINGS: [&str; 13] = [
+    "md",
+    "markdown",
+    "mdx",
+    "mdown",
+    "mkd",
+    "mkdn",
+    "mkdown",
+    "mdwn",
+    "mdtxt",
+    "mdtext",
+    "qmd",
+    "rmd",
+    "rmarkdown",
+];
 
 /// Hidden folders that formats read; all others are skipped, `.git` and `.obsidian` among them.
 const HIDDEN_FOLDERS: [&str; 6] =
@@ -51,22 +65,22 @@ impl SourceFile {
     pub(crate) fn read_text(&self, progress: &Progress) -> Result<String, RowOutcome> {
         progress.add_bytes(self.bytes);
         let refused = |reason: String| RowOutcome::refused(self, None, reason);
-        let mut bytes = Vec::new();
-        File::open(&self.path)
+        let mut text = Vec::new();
+        let file = File::open(&self.path)
             .and_then(Utf8Reader::new)
-            .and_then(|file| file.take(MARKDOWN_BYTES_MAX + 1).read_to_end(&mut bytes))
             .map_err(|error| refused(format!("the file cannot be read: {error}")))?;
-        if bytes.len() as u64 > MARKDOWN_BYTES_MAX {
+        progress.watch_replacements(&self.name, file.replaced());
+        file.take(MARKDOWN_BYTES_MAX + 1)
+            .read_to_end(&mut text)
+            .map_err(|error| refused(format!("the file cannot be read: {error}")))?;
+        if text.len() as u64 > MARKDOWN_BYTES_MAX {
             return Err(refused(format!(
                 "the file has {} bytes; expected at most {MARKDOWN_BYTES_MAX}",
                 self.bytes
             )));
         }
-        String::from_utf8(bytes).map_err(|error| {
-            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
-            RowOutcome::refused(self, line, "the file is not UTF-8")
-        })
+        let text = String::from_utf8_lossy(&text);
+        Ok(with_line_ends(&text).into_owned())
     }
 
     /// A reader of the file that counts what it reads, or the row that says why it cannot be opened.
@@ -79,6 +93,7 @@ impl SourceFile {
         let file = file.map_err(|error| {
             RowOutcome::refused(self, None, format!("the file cannot be read: {error}"))
         })?;
+        progress.watch_replacements(&self.name, file.replaced());
         Ok(BufReader::new(file))
     }
 }
@@ -94,6 +109,14 @@ impl Read for CountingReader {
         let count = self.file.read(buffer)?;
         self.progress.add_bytes(count as u64);
         Ok(count)
+    }
+}
+
+/// The text of a file whose lines end with a carriage return alone, as old editors of the Mac write them.
+pub(crate) fn with_line_ends(text: &str) -> Cow<'_, str> {
+    match text.contains('\r') && !text.contains('\n') {
+        true => Cow::Owned(text.replace('\r', "\n")),
+        false => Cow::Borrowed(text),
     }
 }
 

@@ -1,7 +1,16 @@
 //! Frontmatter: the block of YAML between two lines `---` at the beginning of a Markdown file.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::{Map, Value};
 
+use crate::markdown::plain_lines;
+
+/// Fields that the text of a note may have, and the words and bytes of the value of one.
+const TEXT_FIELDS_MAX: usize = 50;
+const TEXT_FIELD_WORDS_MAX: usize = 4;
+const TEXT_FIELD_BYTES_MAX: usize = 200;
 /// Levels of nested lists and maps that a block may have.
 const YAML_DEPTH_MAX: usize = 32;
 /// Values that a block may have, those of aliases included.
@@ -112,6 +121,9 @@ pub(crate) fn parse_leniently(yaml: &str) -> Option<LenientFields> {
         read_commented_tags(yaml, &mut fields);
         return Some(LenientFields { fields, unread: Vec::new() });
     }
+    if let Some(fields) = list_fields(yaml) {
+        return Some(LenientFields { fields, unread: Vec::new() });
+    }
     let mut found = LenientFields { fields: Map::new(), unread: Vec::new() };
     let mut count = 0;
     for field in field_texts(yaml) {
@@ -138,6 +150,20 @@ pub(crate) fn parse_leniently(yaml: &str) -> Option<LenientFields> {
     }
     read_commented_tags(yaml, &mut found.fields);
     (found.unread.len() <= count).then_some(found)
+}
+
+/// The fields of a block that has them as items of a list: `- private: true`.
+fn list_fields(yaml: &str) -> Option<Map<String, Value>> {
+    let mut bare = String::new();
+    for line in yaml.lines().filter(|line| !line.trim().is_empty()) {
+        let item = line.strip_prefix("- ").filter(|item| key_of(item).is_some());
+        // A further line of an item has its indentation.
+        let is_further = line.starts_with("  ") && !bare.is_empty();
+        bare.push_str(item.or_else(|| is_further.then_some(line))?);
+        bare.push('\n');
+    }
+    let found = parse_leniently(&bare)?;
+    found.unread.is_empty().then_some(found.fields)
 }
 
 /// The fields of a block as texts: a line at its edge with the indented lines and the list items below it.
@@ -195,17 +221,86 @@ fn read_commented_tags(yaml: &str, fields: &mut Map<String, Value>) {
     }
 }
 
-/// A block of TOML between two lines `+++` at the beginning of a text, with its fields as texts, lists and truths.
-pub(crate) fn split_toml(text: &str) -> Option<(LenientFields, &str, usize)> {
+/// The head of a note: its fields, the text after it, and the line at which that begins.
+pub(crate) type NoteHead<'t> = (LenientFields, &'t str, usize);
+
+/// Splits a note from its head as people and their editors write it: YAML that `---` or `...` closes, or that nothing
+/// closes before its first blank line or sentence; TOML between lines `+++`; JSON between marks or by itself; each
+/// also behind blank lines and with its language behind the first mark. `None` if the note begins with its text.
+pub(crate) fn split_leniently(text: &str) -> Option<NoteHead<'_>> {
     let text = without_byte_order_mark(text);
-    let mut lines = text.split_inclusive('\n');
-    let mut end = lines.next().filter(|line| line.trim_end() == "+++")?.len();
-    let mut found = LenientFields { fields: Map::new(), unread: Vec::new() };
-    for (index, line) in lines.enumerate() {
-        end += line.len();
-        if line.trim_end() == "+++" {
-            return Some((found, &text[end..], index + 3));
+    let blanks: usize =
+        text.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
+    let blank_lines = text[..blanks].matches('\n').count();
+    let (fields, body, line) = split_head(&text[blanks..])?;
+    Some((fields, body, line + blank_lines))
+}
+
+fn split_head(text: &str) -> Option<NoteHead<'_>> {
+    let first = text.lines().next()?.trim_end();
+    let (mark, language) = first.split_at_checked(3).unwrap_or_default();
+    match (mark, language.trim().to_lowercase().as_str()) {
+        ("---", "" | "yaml" | "yml") => split_closed(text, &["---", "..."])
+            .and_then(|(block, body, line)| Some((parse_leniently(block)?, body, line)))
+            .or_else(|| split_unclosed(text)),
+        ("+++", "") | ("---" | "+++", "toml") => {
+            split_closed(text, &[mark]).map(|(block, body, line)| (toml_fields(block), body, line))
         }
+        ("---", "json") | (";;;", "" | "json") => {
+            let (block, body, line) = split_closed(text, &[mark])?;
+            Some((LenientFields { fields: object_of(block)?, unread: Vec::new() }, body, line))
+        }
+        _ if first.starts_with('{') => {
+            let mut values = serde_json::Deserializer::from_str(text).into_iter();
+            let fields = values.next()?.ok()?;
+            let (block, body) = text.split_at(values.byte_offset());
+            // Text on the line of the bracket is the text of a note that begins with an object.
+            let body = body.trim_start_matches([' ', '\t', '\r']).strip_prefix('\n')?;
+            let line = block.matches('\n').count() + 2;
+            Some((LenientFields { fields, unread: Vec::new() }, body, line))
+        }
+        _ => None,
+    }
+}
+
+fn object_of(block: &str) -> Option<Map<String, Value>> {
+    let block = block.trim();
+    serde_json::from_str(block).or_else(|_| serde_json::from_str(&format!("{{{block}}}"))).ok()
+}
+
+/// The block between the first line and the next one that is such a mark.
+fn split_closed<'t>(text: &'t str, marks: &[&str]) -> Option<(&'t str, &'t str, usize)> {
+    let mut lines = text.split_inclusive('\n');
+    let begin = lines.next()?.len();
+    let mut end = begin;
+    for (index, line) in lines.enumerate() {
+        if marks.contains(&line.trim_end()) {
+            return Some((&text[begin..end], &text[end + line.len()..], index + 3));
+        }
+        end += line.len();
+    }
+    None
+}
+
+/// The fields of one word below a first mark, up to the first other line.
+fn split_unclosed(text: &str) -> Option<NoteHead<'_>> {
+    let begin = text.split_inclusive('\n').next()?.len();
+    let is_field = |line: &str| {
+        let line = line.strip_prefix("- ").unwrap_or(line);
+        key_of(line).is_some_and(|(key, _)| !key.contains(' '))
+            || (line.starts_with([' ', '\t', '-', ']', '}']) && !line.trim().is_empty())
+    };
+    let head = text[begin..].split_inclusive('\n').take_while(|line| is_field(line));
+    let (lines, bytes) = head.fold((0, 0), |(lines, bytes), line| (lines + 1, bytes + line.len()));
+    let found = parse_leniently(&text[begin..begin + bytes])?;
+    let is_head = !found.fields.is_empty() && found.unread.is_empty();
+    is_head.then(|| (found, &text[begin + bytes..], lines + 2))
+}
+
+/// The fields of a block of TOML as texts, lists and truths.
+fn toml_fields(block: &str) -> LenientFields {
+    let mut found = LenientFields { fields: Map::new(), unread: Vec::new() };
+    for line in block.lines() {
         match line.split_once('=') {
             Some((key, value)) => {
                 let value = value.trim();
@@ -217,7 +312,45 @@ pub(crate) fn split_toml(text: &str) -> Option<(LenientFields, &str, usize)> {
             None => found.unread.push(line.trim_end().to_owned()),
         }
     }
-    None
+    found
+}
+
+/// Fields that a note has in its text, which stay there: `key:: value` of Dataview and Logseq, short lines
+/// `key: value` above the first blank line, and a comment of them at the beginning.
+pub(crate) fn text_fields(body: &str) -> Map<String, Value> {
+    static PROPERTY: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?:^[\s>*+-]*|[\[(])(?:\*\*|__)?([\p{L}_-]+)(?:\*\*|__)?::[ \t]+([^\s\])][^\])]*)",
+        )
+        .expect("the tests compile it")
+    });
+    let mut found = Map::new();
+    let mut add = |key: &str, value: &str| {
+        let value = value.trim().trim_matches(['"', '\'']);
+        if !value.is_empty()
+            && value.split_whitespace().count() <= TEXT_FIELD_WORDS_MAX
+            && value.len() <= TEXT_FIELD_BYTES_MAX
+            && found.len() < TEXT_FIELDS_MAX
+        {
+            add_value(&mut found, key, Value::String(value.to_owned()));
+        }
+    };
+    for (_, line) in plain_lines(body) {
+        for property in PROPERTY.captures_iter(line) {
+            add(&property[1], &property[2]);
+        }
+    }
+    let head = body.trim_start();
+    let comment = head.strip_prefix("<!--").and_then(|rest| rest.split_once("-->"));
+    let lines = comment.map_or(head, |(comment, _)| comment);
+    for line in lines.lines().map(str::trim) {
+        match key_of(line).filter(|(key, text)| !key.contains(' ') && !text.starts_with(':')) {
+            Some((key, text)) => add(key, text),
+            None if comment.is_some() => add("label", line),
+            None => break,
+        }
+    }
+    found
 }
 
 fn is_mark(line: &str) -> bool {
@@ -297,12 +430,68 @@ mod tests {
             assert_eq!(parse_leniently(prose), None, "{prose}");
         }
         let toml = "+++\ntitle = \"A = b\"\ndraft = true\ntags = [\"x\"]\n[extra]\n+++\nBody\n";
-        let (found, body, line) = split_toml(toml).expect("a block");
+        let (found, body, line) = split_leniently(toml).expect("a block");
         assert_eq!(
             Value::Object(found.fields),
             json!({"title": "A = b", "draft": true, "tags": ["x"]})
         );
         assert_eq!((found.unread, body, line), (vec!["[extra]".to_owned()], "Body\n", 7));
+    }
+
+    #[test]
+    fn a_head_is_one_however_it_begins_and_ends() {
+        let private = json!({"private": true});
+        let table = [
+            ("---\nprivate: true\n...\nBody\n", 4),
+            ("\n \n---\nprivate: true\n---\nBody\n", 6),
+            ("---\r\nprivate: true\r\n\r\nBody\n", 3),
+            ("---\nprivate: true\nBody\n", 3),
+            (
+                "---\nprivate: true\n\nBody\n\nA rule\n\n---\n\nMore: text. And so on\nto the end.\n",
+                3,
+            ),
+            ("---\n- private: true\n---\nBody\n", 4),
+            ("--- yaml\nprivate: true\n---\nBody\n", 4),
+            ("---json\n{\"private\": true}\n---\nBody\n", 4),
+            (";;;\n\"private\": true\n;;;\nBody\n", 4),
+            ("---toml\nprivate = true\n---\nBody\n", 4),
+            ("{\n  \"private\": true\n}\n\nBody\n", 4),
+            ("\n+++\nprivate = true\n+++\nBody\n", 5),
+        ];
+        for (note, line) in table {
+            let (found, body, body_line) = split_leniently(note).expect(note);
+            assert_eq!((Value::Object(found.fields), body_line), (private.clone(), line), "{note}");
+            assert!(body.trim_start().starts_with("Body\n"), "{note}: {body}");
+        }
+        let several = "---\n- title: T\n- tags:\n  - a\n  - b\n---\nBody\n";
+        let (found, ..) = split_leniently(several).expect("a head");
+        assert_eq!(Value::Object(found.fields), json!({"title": "T", "tags": ["a", "b"]}));
+        for text in [
+            "---\n\nA rule, then text.\nAnd more.\n\n---\nmore",
+            "---\nWords and more words\nprivate: true\n",
+            "{{title}}\n\ntext",
+            "{\"a\": 1} is an object",
+            "...\nprivate: true\n...\n",
+            "-- \ntext",
+        ] {
+            assert_eq!(split_leniently(text), None, "{text}");
+        }
+        let fields = |text: &str| Value::Object(text_fields(text));
+        assert_eq!(
+            fields("private:: true\n\nText [scope:: x] and (a:: b)\n- **k**:: v\n"),
+            json!({"private": "true", "scope": "x", "a": "b", "k": "v"})
+        );
+        assert_eq!(
+            fields("Title: T\nPrivate: yes\n\nLater: no\n"),
+            json!({"Title": "T", "Private": "yes"})
+        );
+        assert_eq!(fields("<!-- private -->\nText: a\n"), json!({"label": "private"}));
+        assert_eq!(fields("<!--\nprivate: true\n-->\n"), json!({"private": "true"}));
+        for text in
+            ["Note: this is what I wanted to say.\n", "std::fmt is a module\n", "```\na:: b\n```\n"]
+        {
+            assert_eq!(fields(text), json!({}), "{text}");
+        }
     }
 
     #[test]

@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::files::{SourceFile, has_ending, is_markdown};
-use crate::markdown::{NoteBlock, blocks_and_comments};
+use crate::markdown::{NoteBlock, blocks_and_comments, hashtags};
 use crate::note::{MarkdownNote, NOTE_BYTES_MAX, note_rows};
-use crate::row::RowDraft;
+use crate::row::{RowDraft, TITLE_CHARS_MAX};
 use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 const NAMES: [&str; 8] = [
@@ -80,8 +80,15 @@ pub(crate) fn block_rows(
             found.push(RowOutcome::refused(file, line, reason));
             continue;
         }
-        let draft = RowDraft::new(&block.text).titled(&block.headings.join(" › "));
-        found.push(finish(draft, &block).finish(format, file, line));
+        let title = block.headings.join(" › ");
+        let draft = RowDraft::new(&block.text).titled(&title);
+        // A heading may say who may read what is below it.
+        let draft = match title.chars().count() > TITLE_CHARS_MAX {
+            true => draft.noting("headings", block.headings.clone()),
+            false => draft,
+        };
+        let draft = finish(draft, &block).about(hashtags(&block.text));
+        found.push(draft.finish(format, file, line));
     }
     if !comments.is_empty() {
         let shown = comments.iter().take(COMMENTS_NAMED_MAX);

@@ -7,7 +7,6 @@ use commonbook_text::json_text::json_text;
 use serde_json::Value;
 
 use crate::files::SourceFile;
-use crate::lines::NumberedLine;
 use crate::{Progress, RowOutcome};
 
 /// Bytes of a member.
@@ -154,61 +153,6 @@ impl<R: BufRead> DocumentMembers<R> {
             };
             return Ok(Ok(Some(DocumentMember { key, line, value })));
         }
-    }
-}
-
-/// JSON values one after the other, on whichever lines: those of lists one by one.
-pub(crate) struct JsonValues<R> {
-    document: DocumentMembers<R>,
-    lists: usize,
-}
-
-impl<R: BufRead> JsonValues<R> {
-    /// The values of a reader whose first line has this number.
-    pub(crate) fn new(reader: R, line: usize) -> Self {
-        let document = DocumentMembers { line, ..DocumentMembers::new(reader) };
-        Self { document, lists: 0 }
-    }
-
-    fn next_value(&mut self) -> io::Result<Option<NumberedLine>> {
-        let document = &mut self.document;
-        loop {
-            match document.skip(b",\xef\xbb\xbf")? {
-                None => return Ok(None),
-                Some(b'[') => self.lists += 1,
-                Some(b']') if self.lists > 0 => self.lists -= 1,
-                Some(b'{' | b'"') => break,
-                Some(_) => {
-                    // The rest of a line that is no JSON.
-                    let number = document.line;
-                    while document.take()?.is_some_and(|byte| byte != b'\n') {}
-                    let value = Err("the line is not JSON".to_owned());
-                    return Ok(Some(NumberedLine { number, value }));
-                }
-            }
-            document.take()?;
-        }
-        let number = document.line;
-        let value = document.read_value()?.and_then(|bytes| {
-            serde_json::from_str(&json_text(&bytes))
-                .map_err(|error| format!("the value is not JSON: {error}"))
-        });
-        Ok(Some(NumberedLine { number, value }))
-    }
-}
-
-impl<R: BufRead> Iterator for JsonValues<R> {
-    type Item = NumberedLine;
-
-    fn next(&mut self) -> Option<NumberedLine> {
-        if self.document.is_done {
-            return None;
-        }
-        self.next_value().unwrap_or_else(|error| {
-            self.document.is_done = true;
-            let value = Err(format!("the file cannot be read: {error}"));
-            Some(NumberedLine { number: self.document.line, value })
-        })
     }
 }
 

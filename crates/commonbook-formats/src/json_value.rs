@@ -29,7 +29,7 @@ pub(crate) fn time(value: Option<&Value>) -> Value {
     if is_time { value.clone() } else { Value::Null }
 }
 
-/// The texts of a list, or of one text with commas or blanks between them.
+/// The texts of a list, or of one text with commas or blanks between them; of a map its keys, and the texts there.
 pub(crate) fn words(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::String(text)) if text.contains(',') => {
@@ -44,6 +44,11 @@ pub(crate) fn words(value: Option<&Value>) -> Vec<String> {
                 _ => None,
             })
             .collect(),
+        Some(Value::Object(fields)) => {
+            let said = fields.iter().filter(|(_, value)| **value != Value::Bool(false));
+            said.flat_map(|(key, value)| std::iter::once(key.clone()).chain(words(Some(value))))
+                .collect()
+        }
         _ => Vec::new(),
     }
 }

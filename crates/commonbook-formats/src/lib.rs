@@ -1,5 +1,4 @@
-//! Reads what other programs wrote, as lines for an import, and writes `.mem` bundles; without a store, a clock
-//! or ids.
+//! Reads what other programs wrote, as lines for an import; without a store, a clock or ids.
 //!
 //! Nothing here knows memories or agents: [`recognise`] says what a path looks like, and [`open`] yields its
 //! rows in order, one file after the other. A row is a JSON object with the field names that an import
@@ -11,18 +10,17 @@ mod chatgpt;
 mod claude_ai;
 mod claude_memory;
 mod claude_mpm;
-mod data_uri;
 mod engram;
 mod files;
 pub mod frontmatter;
 mod instructions;
 mod json_members;
+mod json_texts;
 mod json_value;
 mod lines;
 mod markdown;
 mod mcp_memory;
 mod mem0;
-mod mem_bundle;
 mod note;
 mod obsidian;
 mod recognise;
@@ -31,7 +29,8 @@ mod transcript;
 mod utf8;
 mod zep;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
@@ -39,20 +38,16 @@ use std::rc::Rc;
 pub use files::{MARKDOWN_BYTES_MAX, SOURCE_FILES_MAX, is_readable_file};
 use files::{SourceFile, SourceFiles};
 pub use json_members::MEMBER_BYTES_MAX;
+pub use json_texts::{JsonText, JsonTextError, JsonTexts, rows_of_value};
 pub use lines::LINE_BYTES_MAX;
-pub use mem_bundle::{
-    BUNDLE_FILE_BYTES_MAX, FillFile, MemBundleWriter, is_mem_bundle, is_replaceable_bundle,
-};
 pub use recognise::{Recognition, recognise};
 pub use row::{Omission, RefusedRow, RowOutcome, SourceRow};
 pub use transcript::SESSION_ROWS_MAX;
-pub use utf8::Utf8Reader;
+pub use utf8::{ReplacementCount, Utf8Reader};
 
 /// A format of another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SourceFormat {
-    /// A `.mem` bundle of Portable Memory, of any program.
-    MemBundle,
     /// The file of the official MCP memory server.
     McpMemory,
     /// A folder of basic-memory.
@@ -87,8 +82,7 @@ pub enum SourceFormat {
 
 impl SourceFormat {
     /// Every format, in the order in which they are recognised.
-    pub const ALL: [Self; 16] = [
-        Self::MemBundle,
+    pub const ALL: [Self; 15] = [
         Self::McpMemory,
         Self::BasicMemory,
         Self::Obsidian,
@@ -110,7 +104,6 @@ impl SourceFormat {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::MemBundle => "mem",
             Self::McpMemory => "mcp-memory",
             Self::BasicMemory => "basic-memory",
             Self::Obsidian => "obsidian",
@@ -133,7 +126,6 @@ impl SourceFormat {
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
-            Self::MemBundle => "a .mem bundle of Portable Memory",
             Self::McpMemory => "a file of the MCP memory server",
             Self::BasicMemory => "a basic-memory folder",
             Self::Obsidian => "an Obsidian vault or a folder of notes",
@@ -164,7 +156,6 @@ impl SourceFormat {
     /// Whether the format reads this file of the opened folder.
     fn reads(self, folder: &Path, file: &str) -> bool {
         match self {
-            Self::MemBundle => mem_bundle::reads(file),
             Self::McpMemory => files::has_ending(file, &["jsonl", "json"]),
             Self::BasicMemory | Self::Obsidian => files::is_markdown(file),
             Self::Engram => engram::reads(file),
@@ -182,7 +173,6 @@ impl SourceFormat {
 
     fn rows(self, file: &SourceFile, folder: &Path, progress: &Progress) -> RowIterator {
         match self {
-            Self::MemBundle => mem_bundle::rows(folder, progress),
             Self::McpMemory => mcp_memory::rows(file, progress),
             Self::BasicMemory => basic_memory::rows(file, progress),
             Self::Obsidian => obsidian::rows(file, progress),
@@ -192,7 +182,7 @@ impl SourceFormat {
             Self::Mem0 => mem0::rows(file, progress),
             Self::Zep => zep::rows(file, progress),
             Self::ChatGpt => chatgpt::rows(file, progress),
-            Self::ClaudeAi => claude_ai::rows(file, progress),
+            Self::ClaudeAi => claude_ai::rows(file, folder, progress),
             Self::Engram => engram::rows(file, progress),
             Self::ClaudeCode | Self::Codex | Self::Gemini | Self::Opencode => {
                 transcript::rows(self, file, folder, progress)
@@ -211,11 +201,29 @@ pub(crate) struct Progress(Rc<ReadCounts>);
 struct ReadCounts {
     bytes: Cell<u64>,
     messages: Cell<u64>,
+    /// The files that were opened, each with what was replaced in it.
+    replaced: RefCell<Vec<FileReplacements>>,
+}
+
+/// How many bytes of a file are not UTF-8.
+#[derive(Debug)]
+struct FileReplacements {
+    file: String,
+    count: ReplacementCount,
 }
 
 impl Progress {
     pub(crate) fn add_bytes(&self, count: u64) {
         self.0.bytes.set(self.0.bytes.get() + count);
+    }
+
+    /// Counts what a reader replaces in a file; a file in which nothing was replaced is dropped at the next one.
+    pub(crate) fn watch_replacements(&self, file: &str, count: ReplacementCount) {
+        let mut replaced = self.0.replaced.borrow_mut();
+        if replaced.last().is_some_and(|last| last.count.get() == 0) {
+            replaced.pop();
+        }
+        replaced.push(FileReplacements { file: file.to_owned(), count });
     }
 
     /// Counts a message of a conversation.
@@ -254,6 +262,18 @@ impl SourceRows {
         self.progress.0.messages.get()
     }
 
+    /// The files in which bytes that are not UTF-8 became U+FFFD so far, each with how many times.
+    #[must_use]
+    pub fn replaced(&self) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for FileReplacements { file, count } in self.progress.0.replaced.borrow().iter() {
+            if count.get() > 0 {
+                *counts.entry(file.clone()).or_default() += count.get();
+            }
+        }
+        counts
+    }
+
     /// The files of an opened folder that the format does not read; the name of a folder ends with `/`.
     #[must_use]
     pub fn unread(&self) -> &[String] {
@@ -288,16 +308,7 @@ pub fn open(format: SourceFormat, path: &Path) -> io::Result<SourceRows> {
         unread.retain(|file| !transcript::reads_with_session(format, file));
         unread.sort_unstable();
     }
-    let mut bytes_total = files.iter().map(|file| file.bytes).sum();
-    let (mut current, progress) = (None, Progress::default());
-    if format == SourceFormat::MemBundle {
-        // A bundle is checked and read as one, not file by file.
-        bytes_total *= mem_bundle::READ_PASSES;
-        current = Some(mem_bundle::rows(&folder, &progress));
-        files.clear();
-        // The reader names what it does not read of the bundle.
-        unread.clear();
-    }
-    let files = files.into_iter();
-    Ok(SourceRows { format, folder, files, current, progress, bytes_total, unread })
+    let bytes_total = files.iter().map(|file| file.bytes).sum();
+    let (files, progress) = (files.into_iter(), Progress::default());
+    Ok(SourceRows { format, folder, files, current: None, progress, bytes_total, unread })
 }

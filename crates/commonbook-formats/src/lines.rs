@@ -6,9 +6,6 @@ use std::io::{self, BufRead};
 use commonbook_text::json_text::json_text;
 use serde_json::Value;
 
-use crate::files::SourceFile;
-use crate::{Progress, RowOutcome};
-
 /// Bytes of a line.
 pub const LINE_BYTES_MAX: usize = 16 << 20;
 
@@ -119,23 +116,6 @@ fn values_of(line: &[u8]) -> Result<VecDeque<Value>, String> {
         }
     }
     Ok(found)
-}
-
-/// The rows of a file of JSON lines: those of each line.
-pub(crate) fn rows_of_lines(
-    file: &SourceFile,
-    progress: &Progress,
-    rows: impl Fn(&SourceFile, usize, &Value) -> Vec<RowOutcome> + 'static,
-) -> crate::RowIterator {
-    let reader = match file.open(progress) {
-        Ok(reader) => reader,
-        Err(refused) => return Box::new(std::iter::once(refused)),
-    };
-    let file = file.clone();
-    Box::new(JsonLines::new(reader).flat_map(move |line| match line.value {
-        Ok(value) => rows(&file, line.number, &value),
-        Err(reason) => vec![RowOutcome::refused(&file, line.number, reason)],
-    }))
 }
 
 #[cfg(test)]

@@ -5,40 +5,54 @@
 //! Its tool `read_graph` answers with `{"entities":[…],"relations":[…]}`, which people save; by hand or through other
 //! tools such objects are over several lines, several on a line, or in lists. An observation becomes a memory that names its entity, a relation a sentence about both.
 
-use std::io::{BufRead, Read};
-
 use commonbook_text::json_text::json_text;
 use serde_json::{Map, Value, json};
 
 use crate::basic_memory::{about_entity, concept};
 use crate::files::SourceFile;
-use crate::json_members::JsonValues;
+use crate::json_texts::{JsonText, JsonTextError, JsonTexts, answer_in};
 use crate::json_value::text;
+use crate::lines::LINE_BYTES_MAX;
 use crate::row::RowDraft;
-use crate::{Progress, RowIterator, RowOutcome, SourceFormat, lines};
+use crate::{Progress, RowIterator, RowOutcome, SourceFormat};
 
 /// Fields of an entity and of a relation that have their own place.
 const ENTITY_FIELDS: [&str; 5] = ["type", "name", "entityType", "observations", "id"];
 const RELATION_FIELDS: [&str; 4] = ["type", "from", "to", "relationType"];
 
-/// Bytes and lines by which the form of a file is known.
-const LOOK_BYTES_MAX: u64 = 1 << 20;
-const LOOK_LINES_MAX: usize = 20;
 /// Lists and answers within each other.
 const DEPTH_MAX: usize = 8;
 
-pub(crate) fn recognises(line: &Value) -> bool {
-    match line.get("type").and_then(Value::as_str) {
-        Some("entity") => line.get("name").is_some() && line.get("entityType").is_some(),
-        Some("relation") => line.get("from").is_some() && line.get("relationType").is_some(),
-        _ => false,
+/// Whether a value is an entity or a relation, or the result of the tool that answers with a graph.
+pub(crate) fn recognises(value: &Value) -> bool {
+    recognises_within(value, 0)
+}
+
+fn recognises_within(value: &Value, depth: usize) -> bool {
+    let Value::Object(fields) = value else {
+        let first = value.as_array().and_then(|items| items.first());
+        return depth < DEPTH_MAX && first.is_some_and(|item| recognises_within(item, depth + 1));
+    };
+    let has = |name: &str| fields.contains_key(name);
+    let is_graph = ["entities", "relations"].into_iter().any(|name| {
+        let first = fields.get(name).and_then(Value::as_array).and_then(|items| items.first());
+        first.is_some_and(|item| recognises_member(Some(name), item))
+    });
+    match fields.get("type").and_then(Value::as_str) {
+        Some("entity") => has("name") && has("entityType"),
+        Some("relation") => has("from") && has("relationType"),
+        _ if is_graph => true,
+        _ => answer_in(fields)
+            .is_some_and(|answer| depth < DEPTH_MAX && recognises_within(&answer, depth + 1)),
     }
 }
 
 /// Whether a member of a document is an entity or a relation.
 pub(crate) fn recognises_member(key: Option<&str>, value: &Value) -> bool {
     match key {
-        None => recognises(value),
+        None | Some("result" | "structuredContent") => recognises(value),
+        // A part of the result of a tool.
+        Some("content") => recognises(&json!({"content": [value]})),
         Some("entities") => value.get("name").is_some() && value.get("observations").is_some(),
         Some("relations") => value.get("from").is_some() && value.get("relationType").is_some(),
         _ => false,
@@ -46,39 +60,38 @@ pub(crate) fn recognises_member(key: Option<&str>, value: &Value) -> bool {
 }
 
 pub(crate) fn rows(file: &SourceFile, progress: &Progress) -> RowIterator {
-    if has_a_value_each_line(file) {
-        return lines::rows_of_lines(file, progress, |file, line, value| {
-            value_rows(file, line, value, 0)
-        });
-    }
     let reader = match file.open(progress) {
         Ok(reader) => reader,
         Err(refused) => return Box::new(std::iter::once(refused)),
     };
     let file = file.clone();
-    Box::new(JsonValues::new(reader, 1).flat_map(move |found| match found.value {
-        Ok(value) => value_rows(&file, found.number, &value, 0),
-        Err(reason) => vec![RowOutcome::refused(&file, found.number, reason)],
-    }))
-}
-
-/// Whether the program wrote the file: then a broken line does not hold up the others.
-fn has_a_value_each_line(file: &SourceFile) -> bool {
-    let Ok(reader) = file.open(&Progress::default()) else { return false };
-    let lines = reader.take(LOOK_BYTES_MAX).split(b'\n').map_while(Result::ok);
-    let mut lines =
-        lines.filter(|line| !line.trim_ascii().is_empty()).take(LOOK_LINES_MAX).peekable();
-    let is_document = lines.peek().is_none_or(|first| {
-        let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first).trim_ascii();
-        first == b"{" || first.starts_with(b"[") || first.starts_with(b"{\"entities\"")
+    let mut texts = JsonTexts::new(reader);
+    let mut is_over = false;
+    let found = std::iter::from_fn(move || {
+        let text = if is_over { Ok(None) } else { texts.next_text() };
+        let refused = |line, reason| vec![RowOutcome::refused(&file, line, reason)];
+        match text {
+            Ok(None) => None,
+            Ok(Some(JsonText { line, bytes: Ok(bytes), .. })) => {
+                Some(match serde_json::from_str(&json_text(&bytes)) {
+                    Ok(value) => value_rows(&file, line, &value, 0),
+                    Err(_) => refused(Some(line), "the line is not JSON".to_owned()),
+                })
+            }
+            Ok(Some(JsonText { line, bytes: Err(JsonTextError::NotJson), .. })) => {
+                Some(refused(Some(line), "the line is not JSON".to_owned()))
+            }
+            Ok(Some(JsonText { line, bytes: Err(JsonTextError::TooLong), .. })) => {
+                is_over = true;
+                Some(refused(Some(line), format!("the line has more than {LINE_BYTES_MAX} bytes")))
+            }
+            Err(error) => {
+                is_over = true;
+                Some(refused(None, format!("the file cannot be read: {error}")))
+            }
+        }
     });
-    let is_value = |line: Vec<u8>| {
-        serde_json::Deserializer::from_str(&json_text(line.trim_ascii()))
-            .into_iter::<Value>()
-            .next()
-            .is_some_and(|value| value.is_ok_and(|value| recognises(&value)))
-    };
-    !is_document && lines.any(is_value)
+    Box::new(found.flatten())
 }
 
 /// The rows of a value: an entity, a relation, a list or a graph of them, or the answer of a tool with one.
@@ -107,14 +120,9 @@ fn value_rows(file: &SourceFile, line: usize, value: &Value, depth: usize) -> Ve
         rows.extend(relations.map(|relation| relation_row(file, line, relation)));
         return rows;
     }
-    if let Some(answer) = value.get("structuredContent").or_else(|| value.get("result")) {
-        return value_rows(file, line, answer, depth + 1);
-    }
-    let texts = list("content").into_iter().flatten().filter_map(|part| part["text"].as_str());
-    let answers: Vec<Value> = texts.filter_map(|text| serde_json::from_str(text).ok()).collect();
-    match answers.is_empty() {
-        true => vec![RowOutcome::refused(file, line, "expected `type` entity or relation")],
-        false => each(&answers),
+    match value.as_object().and_then(answer_in) {
+        Some(answer) => value_rows(file, line, &answer, depth + 1),
+        None => vec![RowOutcome::refused(file, line, "expected `type` entity or relation")],
     }
 }
 

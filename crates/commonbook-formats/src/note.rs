@@ -1,8 +1,8 @@
 //! Notes: Markdown files with frontmatter, as several programs write them.
 
+use commonbook_text::data_uri::without_data_uris;
 use serde_json::{Map, Value, json};
 
-use crate::data_uri::without_data_uris;
 use crate::files::SourceFile;
 use crate::frontmatter::{self, LenientFields, without_byte_order_mark};
 use crate::json_value;
@@ -43,22 +43,22 @@ pub(crate) fn note_rows(
 
 impl MarkdownNote {
     /// Reads the note of a file, or says why it cannot be read. Its frontmatter need not be strict YAML; lines of
-    /// it that say nothing stay in its metadata.
+    /// it that say nothing stay in its metadata. Fields within its text are metadata too.
     pub(crate) fn read(file: &SourceFile, progress: &Progress) -> Result<Self, RowOutcome> {
         let text = file.read_text(progress)?;
         let text = without_data_uris(&text);
-        let yaml = frontmatter::split(&text).and_then(|block| {
-            let found = frontmatter::parse_leniently(block.yaml)?;
-            Some((found, block.body, block.body_line))
+        let head = frontmatter::split_leniently(&text);
+        let (LenientFields { mut fields, unread }, body, body_line) = head.unwrap_or_else(|| {
+            let none = LenientFields { fields: Map::new(), unread: Vec::new() };
+            (none, without_byte_order_mark(&text), 1)
         });
-        let Some((found, body, body_line)) = yaml.or_else(|| frontmatter::split_toml(&text)) else {
-            let body = without_byte_order_mark(&text).to_owned();
-            return Ok(Self { fields: Map::new(), body, lines_before: 0 });
-        };
-        let LenientFields { mut fields, unread } = found;
         if !unread.is_empty() {
             let unread: String = unread.join("\n").chars().take(UNREAD_CHARS_MAX).collect();
             fields.insert("frontmatter_unread".to_owned(), json!(unread));
+        }
+        let text_fields = frontmatter::text_fields(body);
+        if !text_fields.is_empty() {
+            fields.entry("text_fields").or_insert(Value::Object(text_fields));
         }
         Ok(Self { fields, body: body.to_owned(), lines_before: body_line - 1 })
     }

@@ -7,12 +7,13 @@ use std::path::Path;
 use commonbook_text::json_text::json_text;
 use serde_json::Value;
 
-use crate::files::{SourceFile, has_ending, is_markdown, source_files};
+use crate::files::{SourceFile, has_ending, is_markdown, source_files, with_line_ends};
+use crate::frontmatter::LenientFields;
 use crate::json_members::DocumentMembers;
 use crate::utf8::Utf8Reader;
 use crate::{
     SourceFormat, chatgpt, claude_ai, claude_memory, claude_mpm, engram, frontmatter, instructions,
-    mcp_memory, mem_bundle, mem0, transcript, zep,
+    mcp_memory, mem0, transcript, zep,
 };
 
 /// Bytes of a file that are read to recognise it; a larger first value is not recognised.
@@ -53,10 +54,7 @@ pub fn recognise(path: &Path) -> io::Result<Option<Recognition>> {
         let format = files.first().and_then(|file| format_of_file(path, file));
         return Ok(format.map(|format| Recognition { format, files: 1, others: Vec::new() }));
     }
-    let mut formats = match mem_bundle::is_mem_bundle(path) {
-        true => vec![SourceFormat::MemBundle],
-        false => formats_of_folder(path, &files),
-    };
+    let mut formats = formats_of_folder(path, &files);
     if formats.is_empty() {
         return Ok(None);
     }
@@ -69,9 +67,6 @@ fn format_of_file(path: &Path, file: &SourceFile) -> Option<SourceFormat> {
     let is_in = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
     if instructions::reads(&file.name) {
         return Some(SourceFormat::Instructions);
-    }
-    if file.name == "manifest.json" && mem_bundle::is_manifest(&file.path) {
-        return Some(SourceFormat::MemBundle);
     }
     if is_markdown(&file.name) {
         if claude_mpm::has_own_name(&file.name) || (is_in(".claude-mpm") && is_in("memories")) {
@@ -153,8 +148,7 @@ fn format_of_note(file: &SourceFile) -> Option<SourceFormat> {
     let text = Utf8Reader::new(File::open(&file.path).ok()?).ok()?;
     text.take(NOTE_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    let block = frontmatter::split(&text)?;
-    let fields = frontmatter::parse_leniently(block.yaml)?.fields;
+    let (LenientFields { fields, .. }, ..) = frontmatter::split_leniently(&with_line_ends(&text))?;
     if engram::recognises(&fields) {
         return Some(SourceFormat::Engram);
     }

@@ -1,9 +1,9 @@
 //! Rows: what a reader yields, and how a row is built.
 
+use commonbook_text::data_uri::without_data_uris;
 use serde_json::{Map, Value, json};
 
 use crate::SourceFormat;
-use crate::data_uri::without_data_uris;
 use crate::files::SourceFile;
 
 /// Topics that a memory may have.
@@ -11,7 +11,7 @@ const TOPICS_MAX: usize = 32;
 /// Characters of a topic.
 const TOPIC_CHARS_MAX: usize = 64;
 /// Characters of a title.
-const TITLE_CHARS_MAX: usize = 200;
+pub(crate) const TITLE_CHARS_MAX: usize = 200;
 
 /// One line for an import, with the place that it was read from.
 #[derive(Debug, Clone, PartialEq)]

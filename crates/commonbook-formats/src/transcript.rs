@@ -14,6 +14,7 @@ mod sentence;
 use std::collections::HashSet;
 use std::path::Path;
 
+use commonbook_text::data_uri::without_data_uris;
 use commonbook_text::echo::without_contexts;
 use commonbook_text::sentences::sentences;
 use serde_json::Value;
@@ -96,18 +97,32 @@ impl SentenceExtractor {
     /// Reads a message.
     pub(crate) fn read(&mut self, message: &TranscriptMessage) {
         self.progress.add_message();
-        if message.text.len() > MESSAGE_BYTES_MAX || sentence::is_injected(&message.text) {
+        let text = without_data_uris(sentence::without_marks_around(&message.text));
+        if text.len() > MESSAGE_BYTES_MAX || sentence::is_injected(&text) {
             return;
         }
-        let text = sentence::without_notes(&message.text);
+        let text = sentence::without_notes(&text);
         let text = without_contexts(&text);
         for block in blocks(&text) {
             if block.text.starts_with(['>', '|', '`', '<']) {
                 continue;
             }
             let text = block.text.split("\n```").next().unwrap_or_default();
-            let mut rest = sentences(text).map(plain_sentence).peekable();
+            let mut rest = sentences(text).map(plain_sentence);
+            let (mut before, mut quotation): (Option<String>, _) = (None, None);
             while let Some(mut sentence) = rest.next() {
+                let is_quoted = quotation.is_some();
+                quotation = sentence::open_quotation(&sentence, quotation);
+                if is_quoted {
+                    continue;
+                }
+                if message.role == MessageRole::User && sentence::points_back(&sentence) {
+                    if let Some(before) = before.take() {
+                        self.keep(SentenceKind::Remember, &before, message);
+                    }
+                    continue;
+                }
+                before = Some(sentence.clone()).filter(|sentence| !sentence.ends_with('?'));
                 let Some(kind) = SentenceKind::of(&sentence, message.role) else { continue };
                 let is_short = sentence.chars().count() <= SHORT_CHARS_MAX;
                 if kind == SentenceKind::Correction

@@ -1,6 +1,8 @@
 //! Bytes of a file as UTF-8: what Windows programs write as UTF-16 is decoded while it is read.
 
+use std::cell::Cell;
 use std::io::{self, Read};
+use std::rc::Rc;
 
 /// Bytes that are read at once.
 const BLOCK_BYTES: usize = 64 << 10;
@@ -12,14 +14,33 @@ enum ByteOrder {
     Big,
 }
 
+/// How many times a reader has written U+FFFD so far; it stays readable while the reader goes on.
+#[derive(Debug, Clone, Default)]
+pub struct ReplacementCount(Rc<Cell<u64>>);
+
+impl ReplacementCount {
+    /// The number so far.
+    #[must_use]
+    pub fn get(&self) -> u64 {
+        self.0.get()
+    }
+
+    fn add(&self, count: u64) {
+        self.0.set(self.0.get() + count);
+    }
+}
+
 /// A reader of UTF-8, also of a source in UTF-16. UTF-16 begins with its byte order mark, or with a letter of ASCII.
-/// A half character becomes U+FFFD.
+/// Bytes that are not UTF-8, and a half character, become U+FFFD and are counted.
 pub struct Utf8Reader<R> {
     source: R,
+    replaced: ReplacementCount,
     order: Option<ByteOrder>,
     /// Bytes that are read and not handed out: of the source, or decoded.
     pending: Vec<u8>,
     position: usize,
+    /// The beginning of a letter of UTF-8.
+    cut: Vec<u8>,
     /// An odd byte, and the first half of a character.
     odd: Option<u8>,
     half: Option<u16>,
@@ -40,14 +61,51 @@ impl<R: Read> Utf8Reader<R> {
             [0, 1..=0x7f] => (Some(ByteOrder::Big), false),
             _ => (None, false),
         };
-        let mut reader =
-            Self { source, order, pending: Vec::new(), position: 0, odd: None, half: None };
+        let mut reader = Self {
+            source,
+            replaced: ReplacementCount::default(),
+            order,
+            pending: Vec::new(),
+            position: 0,
+            cut: Vec::new(),
+            odd: None,
+            half: None,
+        };
         match order {
-            None => reader.pending = start,
+            None => reader.cut = start,
             Some(_) if is_mark => {}
             Some(order) => reader.decode(&start, order),
         }
         Ok(reader)
+    }
+
+    /// The number of replacements, which grows while the source is read.
+    pub fn replaced(&self) -> ReplacementCount {
+        self.replaced.clone()
+    }
+
+    /// Hands on what is UTF-8; the beginning of a letter at the end waits for the rest, unless there is none.
+    fn replace(&mut self, bytes: &[u8], is_end: bool) {
+        let mut bytes = [&std::mem::take(&mut self.cut), bytes].concat();
+        loop {
+            let Err(error) = std::str::from_utf8(&bytes) else {
+                self.pending.append(&mut bytes);
+                return;
+            };
+            let rest = bytes.split_off(error.valid_up_to());
+            self.pending.append(&mut bytes);
+            let wrong = match error.error_len() {
+                Some(length) => length,
+                None if is_end => rest.len(),
+                None => {
+                    self.cut = rest;
+                    return;
+                }
+            };
+            self.pending.extend_from_slice("\u{fffd}".as_bytes());
+            self.replaced.add(1);
+            bytes = rest[wrong..].to_vec();
+        }
     }
 
     fn decode(&mut self, bytes: &[u8], order: ByteOrder) {
@@ -70,16 +128,26 @@ impl<R: Read> Utf8Reader<R> {
 
     fn push(&mut self, units: &[u16]) {
         for letter in char::decode_utf16(units.iter().copied()) {
-            let letter = letter.unwrap_or(char::REPLACEMENT_CHARACTER);
+            let letter = letter.unwrap_or_else(|_| {
+                self.replaced.add(1);
+                char::REPLACEMENT_CHARACTER
+            });
             self.pending.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
         }
     }
 
-    fn fill(&mut self, order: ByteOrder) -> io::Result<()> {
+    fn fill(&mut self) -> io::Result<()> {
         (self.pending, self.position) = (Vec::new(), 0);
         let mut block = vec![0; BLOCK_BYTES];
         while self.pending.is_empty() {
             let count = self.source.read(&mut block)?;
+            let Some(order) = self.order else {
+                self.replace(&block[..count], count == 0);
+                if count == 0 {
+                    break;
+                }
+                continue;
+            };
             if count > 0 {
                 self.decode(&block[..count], order);
                 continue;
@@ -97,10 +165,7 @@ impl<R: Read> Utf8Reader<R> {
 impl<R: Read> Read for Utf8Reader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.position == self.pending.len() {
-            match self.order {
-                None => return self.source.read(buffer),
-                Some(order) => self.fill(order)?,
-            }
+            self.fill()?;
         }
         let rest = &self.pending[self.position..];
         let count = rest.len().min(buffer.len());
@@ -148,8 +213,25 @@ mod tests {
             read(&[&[0xff, 0xfe], &little[..little.len() - 1]].concat()).pop(),
             Some('\u{fffd}')
         );
-        for short in ["", "a", "ab"] {
+        for short in ["", "a", "ab", "ß", "🚀"] {
             assert_eq!(read(short.as_bytes()), short);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf_8_are_replaced_and_counted() {
+        for (bytes, text, count) in [
+            (&b"t\xe9te"[..], "t\u{fffd}te", 1),
+            (b"caf\xe9", "caf\u{fffd}", 1),
+            (b"\x93quoted\x94 \x80 5", "\u{fffd}quoted\u{fffd} \u{fffd} 5", 3),
+            ("Zoë \u{fffd} 🚀".as_bytes(), "Zoë \u{fffd} 🚀", 0),
+            (&"🚀".as_bytes()[..3], "\u{fffd}", 1),
+        ] {
+            let mut reader = Utf8Reader::new(Drops(bytes)).expect("a reader");
+            let (mut found, replaced) = (String::new(), reader.replaced());
+            reader.read_to_string(&mut found).expect("UTF-8");
+            assert_eq!((found.as_str(), replaced.get()), (text, count));
+            assert_eq!(found, String::from_utf8_lossy(bytes));
         }
     }
 }

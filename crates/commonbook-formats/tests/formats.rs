@@ -164,9 +164,12 @@ fn an_obsidian_vault() {
             "- Empty.md the note has no text",
             "Long.md:1 # One\n| title=Long › One part={\"number\":1,\"of\":2}",
             "Long.md:3 # Two\n| title=Long › Two part={\"number\":2,\"of\":2}",
-            "! latin.md:2 the file is not UTF-8",
+            "latin.md:1 one\nt\u{fffd}te | title=latin",
         ]
     );
+    let mut read = open(SourceFormat::Obsidian, folder.path()).unwrap();
+    read.by_ref().for_each(drop);
+    assert_eq!(read.replaced().into_iter().collect::<Vec<_>>(), [("latin.md".to_owned(), 1)]);
 }
 
 #[test]
@@ -637,7 +640,7 @@ fn a_graph_of_the_memory_server_in_every_form_that_people_save() {
     let answer = serde_json::json!({"content": [{"type": "text", "text": pretty(&graph)}]});
     let utf_16: Vec<u8> =
         format!("\u{feff}{}", pretty(&graph)).encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let forms: [(&str, Vec<u8>); 9] = [
+    let forms: [(&str, Vec<u8>); 11] = [
         ("graph.json", graph.clone().into_bytes()),
         ("graph.json", pretty(&graph).into_bytes()),
         ("list.json", format!("[{ann},{works}]").into_bytes()),
@@ -646,6 +649,8 @@ fn a_graph_of_the_memory_server_in_every_form_that_people_save() {
         ("memory.json", format!("{ann} {works}\n").into_bytes()),
         ("memory.jsonl", format!("{ann},\n{works}\n").into_bytes()),
         ("answer.json", format!("{{\"result\":{answer}}}").into_bytes()),
+        ("answer.json", answer.to_string().into_bytes()),
+        ("answer.json", pretty(&answer["content"].to_string()).into_bytes()),
         ("graph.json", utf_16),
     ];
     for (name, bytes) in forms {
@@ -653,9 +658,7 @@ fn a_graph_of_the_memory_server_in_every_form_that_people_save() {
         let file = folder.path().join(name);
         fs::write(&file, &bytes).unwrap();
         let form = String::from_utf8_lossy(&bytes);
-        if name != "answer.json" {
-            assert_eq!(recognised(&file), Some(SourceFormat::McpMemory), "{form}");
-        }
+        assert_eq!(recognised(&file), Some(SourceFormat::McpMemory), "{form}");
         let texts: Vec<String> = shown(&rows(SourceFormat::McpMemory, &file), &[])
             .into_iter()
             .map(|row| row.split_once(' ').unwrap().1.to_owned())
@@ -699,7 +702,10 @@ fn notes_as_editors_save_them() {
         ("a.markdown", "marker a"),
         ("b.MD", "marker b"),
         ("c.mdx", "marker c"),
+        ("d.Rmd", "---\ntags: {a: b, c: false}\n---\nmarker d"),
         ("colon.md", "---\ntitle: Foo: bar\nprivate:true\n---\nmarker"),
+        ("mac.md", "---\rprivate: true\r---\rmarker\rmore"),
+        ("open.md", "---\nprivate: true\n\nmarker"),
         ("picture.md", &picture),
         ("rule.mkd", "---\n\nmarker, a rule\n\n---\nmore"),
         ("toml.md", "+++\ntitle = \"T\"\n+++\nmarker"),
@@ -707,7 +713,8 @@ fn notes_as_editors_save_them() {
         (".obsidian/app.json", "{}"),
     ]);
     assert_eq!(recognised(folder.path()), Some(SourceFormat::Obsidian));
-    let found = shown(&rows(SourceFormat::Obsidian, folder.path()), &["title", "private"]);
+    let found =
+        shown(&rows(SourceFormat::Obsidian, folder.path()), &["title", "private", "topics"]);
     assert_eq!(
         found,
         [
@@ -715,6 +722,9 @@ fn notes_as_editors_save_them() {
             "b.MD:1 marker b | title=b",
             "c.mdx:1 marker c | title=c",
             "colon.md:5 marker | title=Foo: bar private=true",
+            "d.Rmd:4 marker d | title=d topics=[\"a\",\"b\"]",
+            "mac.md:4 marker\nmore | title=mac private=true",
+            "open.md:3 marker | title=open private=true",
             "picture.md:1 start\n\n![x](data:image/png (27000 bytes))\n\nend | title=picture",
             "rule.mkd:1 ---\n\nmarker, a rule\n\n---\nmore | title=rule",
             "toml.md:4 marker | title=T",
@@ -727,9 +737,12 @@ fn notes_as_editors_save_them() {
 #[test]
 fn spoken_messages_and_projects_of_chats() {
     let part = r#"{"content_type":"audio_transcription","text":"Remember that the depot opens at six.","direction":"in"},
-        {"content_type":"audio_asset_pointer","asset_pointer":"x"}, "Keep in mind that the gate is blue.""#;
+        {"content_type":"audio_asset_pointer","asset_pointer":"x"}, "Keep in mind that the gate is blue.",
+        "I like Rust. Please remember that. Ann wrote: \\\"Hi. Please remember that it is raining.\\\" Bye.",
+        "Remember that the logo data:image/png;base64,BYTES is red.""#;
+    let part = part.replace("BYTES", &"iVBO".repeat(9_000));
     let export = format!(
-        r#"[{{"mapping":{{"m":{{"parent":null,"message":{{"author":{{"role":"user"}},"content":{{"content_type":"multimodal_text","parts":[{part}]}}}}}}}},"current_node":"m","title":"t"}}]"#
+        r#"[{{"mapping":{{"c":{{"parent":null,"message":{{"author":{{"role":"user"}},"content":{{"content_type":"user_editable_context","user_profile":"I am Ann."}}}}}},"m":{{"parent":"c","message":{{"author":{{"role":"user"}},"content":{{"content_type":"multimodal_text","parts":[{part}]}}}}}}}},"current_node":"m","title":"t"}}]"#
     );
     let chat = self::folder(&[("conversations-000.json", &export), ("user.json", "{}")]);
     assert_eq!(recognised(chat.path()), Some(SourceFormat::ChatGpt));
@@ -737,8 +750,11 @@ fn spoken_messages_and_projects_of_chats() {
     assert_eq!(
         found,
         [
+            "- conversations-000.json line 1: your instructions for ChatGPT (user_editable_context), which each conversation repeats",
             "conversations-000.json:1 the depot opens at six. | kind=remember",
             "conversations-000.json:1 the gate is blue. | kind=remember",
+            "conversations-000.json:1 I like Rust. | kind=remember",
+            "conversations-000.json:1 the logo data:image/png (27000 bytes) is red. | kind=remember",
         ]
     );
     let mut reading = open(SourceFormat::ChatGpt, chat.path()).unwrap();
@@ -760,6 +776,32 @@ fn spoken_messages_and_projects_of_chats() {
             "- projects.json line 1: the document \"x.png\" of \"Ledger\" has no text",
         ]
     );
+    // The memory of a project is as private as the project, whichever file and folder says so.
+    let one =
+        r#"{"uuid":"q","name":"Boat","is_private":true,"archived_at":"2026-01-01","docs":[]}"#;
+    let memories = r#"[{"project_memories":{"p":"Cents.","q":"Oak.","r":"Ash."}}]"#;
+    let chats = r#"[{"chat_messages":[]}]"#;
+    for name in ["memories.json", "memories/m.json"] {
+        let files = [
+            ("projects.json", projects),
+            ("projects/q.json", one),
+            (name, memories),
+            ("conversations.json", chats),
+        ];
+        let (export, one_file) = (self::folder(&files), self::folder(&files));
+        let of_folder = rows(SourceFormat::ClaudeAi, export.path());
+        let of_file = rows(SourceFormat::ClaudeAi, &one_file.path().join(name));
+        for found in [of_folder, of_file] {
+            let found = shown(&found, &["project", "is_private", "archived_at"]).join("\n");
+            for row in [
+                "Cents. | project=p is_private=true",
+                "Oak. | project=q is_private=true archived_at=2026-01-01",
+                "Ash. | project=r",
+            ] {
+                assert!(found.lines().any(|line| line.ends_with(row)), "{name} {row}: {found}");
+            }
+        }
+    }
 }
 
 #[test]

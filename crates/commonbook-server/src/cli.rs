@@ -584,7 +584,7 @@ impl VerbCommand {
         let forgotten = forgotten_workspace(&response);
         let lookup =
             ViewLookup { caller: &caller, request: &fields, call: &call, config: Some(config) };
-        self.show(matches, response, &lookup, page);
+        self.show(matches, response, &lookup, page)?;
         vault::sync_after_forgetting(forgotten.as_ref(), &caller, config, &open)?;
         // After the response, which does not depend on it.
         if let Some(book) = book {
@@ -637,13 +637,26 @@ impl VerbCommand {
         let lookup =
             ViewLookup { caller: &caller, request: &fields, call: &call, config: Some(config) };
         let forgotten = forgotten_workspace(&response);
-        self.show(matches, response, &lookup, page);
+        self.show(matches, response, &lookup, page)?;
         vault::sync_after_forgetting(forgotten.as_ref(), &caller, config, open)
+    }
+
+    /// Shows a response; what failed at a receiver is the error of the command.
+    fn show(
+        &self,
+        matches: &ArgMatches,
+        response: Value,
+        lookup: &ViewLookup<'_>,
+        page: PageNumber,
+    ) -> Result<()> {
+        let failure = webhooks::test_failure(self.verb.name, &response);
+        self.print_response(matches, response, lookup, page);
+        failure.map_or(Ok(()), Err)
     }
 
     /// Prints a response. A terminal would break a long cursor, so that people read on by the number of
     /// the page.
-    fn show(
+    fn print_response(
         &self,
         matches: &ArgMatches,
         mut response: Value,

@@ -8,7 +8,7 @@ use commonbook::model::access::AccessPolicy;
 use commonbook::model::checkpoint::CheckpointSettings;
 use commonbook::model::collaboration::CollaborationSettings;
 use commonbook::model::consolidation::ConsolidationSettings;
-use commonbook::model::entity::{EntitySettings, OwnTypes};
+use commonbook::model::entity::{EntityRules, EntitySettings};
 use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::ContextPreferences;
 use commonbook_text::decode::strict_text_of_bytes;
@@ -28,8 +28,7 @@ use crate::verb::Verb;
 pub(crate) const SETTINGS_FILE: &str = "config.json";
 
 /// The sections of that file.
-const SETTINGS_SECTIONS: [&str; 12] = [
-    "audit",
+const SETTINGS_SECTIONS: [&str; 11] = [
     "backup",
     "checkpoints",
     "consolidation",
@@ -44,8 +43,7 @@ const SETTINGS_SECTIONS: [&str; 12] = [
 ];
 
 /// The sections of that file by which a process runs commands, opens folders or calls addresses.
-const REACH_SECTIONS: [&str; 6] =
-    ["audit", "backup", "contradictions", "database", "digest", "folders"];
+const REACH_SECTIONS: [&str; 5] = ["backup", "contradictions", "database", "digest", "folders"];
 
 /// The values of a config.json by which a process runs commands, opens folders or calls addresses, each with
 /// its keys; of a database only that there is one, since its address can hold a password. A file that is no
@@ -67,6 +65,33 @@ fn without_text(reason: &str) -> String {
     let Some((before, rest)) = reason.split_once("string \"") else { return reason.to_owned() };
     let after = rest.rsplit_once('"').map_or("", |(_, after)| after);
     format!("{before}a text{after}")
+}
+
+/// The reason why settings are wrong without the texts of theirs that it quotes. The words that it expects
+/// stay.
+pub(crate) fn without_texts(reason: &str, settings: &Value) -> String {
+    let reason = without_text(reason);
+    let (wrong, expected) = match reason.find(", expected") {
+        Some(place) => reason.split_at(place),
+        None => (reason.as_str(), ""),
+    };
+    let mut wrong = wrong.to_owned();
+    for text in texts_in(settings).filter(|text| !text.is_empty()) {
+        for quoted in [format!("`{text}`"), format!("{text:?}"), format!("'{text}'")] {
+            wrong = wrong.replace(&quoted, "a text");
+        }
+    }
+    wrong + expected
+}
+
+/// The texts in a value.
+fn texts_in(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
+    match value {
+        Value::String(text) => Box::new(std::iter::once(text.as_str())),
+        Value::Array(items) => Box::new(items.iter().flat_map(texts_in)),
+        Value::Object(fields) => Box::new(fields.values().flat_map(texts_in)),
+        _ => Box::new(std::iter::empty()),
+    }
 }
 
 /// The texts in a value, each with its keys.
@@ -213,15 +238,25 @@ impl Config {
     /// The home folder.
     ///
     /// # Errors
-    /// `invalid` if neither `COMMONBOOK_HOME` nor `HOME` is set, or if it is named with a variable.
+    /// `invalid` if neither `COMMONBOOK_HOME` nor `HOME` is set, if it is named with a variable, or if a pipe or
+    /// a device lies in it in place of a file: its reader would wait for ever.
     pub(crate) fn home(&self) -> Result<&Path> {
-        self.home.as_deref().ok_or_else(|| {
+        let home = self.home.as_deref().ok_or_else(|| {
             if let Some(error) = &self.home_error {
                 return error.clone();
             }
             Error::new(ErrorKind::Invalid, "the home folder is unknown")
                 .hint("Name it with --home, or set COMMONBOOK_HOME.")
-        })
+        })?;
+        match HOME_FILES.iter().map(|name| home.join(name)).find(|path| is_pipe_or_device(path)) {
+            None => Ok(home),
+            Some(path) => {
+                let message = format!("{} is a pipe or a device; expected a file", path.display());
+                Err(Error::new(ErrorKind::Invalid, message).hint(
+                    "Remove it, and restore the file from a backup of the home if there is one.",
+                ))
+            }
+        }
     }
 
     /// The file of the store.
@@ -269,7 +304,8 @@ impl Config {
 
     /// Whether a config.json that cannot be read as settings has this name in it.
     fn settings_mention(&self, name: &str) -> bool {
-        let text = self.settings_path().and_then(|path| std::fs::read(path).ok());
+        let path = self.settings_path().filter(|path| !is_pipe_or_device(path));
+        let text = path.and_then(|path| std::fs::read(path).ok());
         text.is_some_and(|text| String::from_utf8_lossy(&text).contains(name))
     }
 
@@ -393,11 +429,11 @@ impl Config {
         self.read_section("checkpoints", CheckpointSettings::check)
     }
 
-    /// The own types of entities: the section `entities` of config.json.
+    /// The rules of entities: the section `entities` of config.json.
     ///
     /// # Errors
     /// As [`Self::preferences`].
-    pub(crate) fn own_types(&self) -> Result<OwnTypes> {
+    pub(crate) fn entity_rules(&self) -> Result<EntityRules> {
         self.read_section("entities", |entities: &EntitySettings| entities.check().map(drop))?
             .check()
     }
@@ -434,22 +470,6 @@ impl Config {
         self.read_section("digest", crate::digest::DigestSettings::check)
     }
 
-    /// The section `audit` of config.json.
-    ///
-    /// # Errors
-    /// As [`Self::preferences`].
-    pub(crate) fn audit(&self) -> Result<crate::audit::settings::AuditSettings> {
-        self.read_section("audit", crate::audit::settings::AuditSettings::check)
-    }
-
-    /// The folder of the monthly files of the audit, if the settings name one.
-    ///
-    /// # Errors
-    /// As [`Self::preferences`] and [`Self::home`].
-    pub(crate) fn audit_folder(&self) -> Result<Option<PathBuf>> {
-        Ok(self.audit()?.folder(self.home()?))
-    }
-
     /// The schedule of backups: the section `backup` of config.json; `None` if it names no folder.
     ///
     /// # Errors
@@ -473,10 +493,10 @@ impl Config {
     /// As [`Self::preferences`]; `invalid` if a path is not absolute.
     pub(crate) fn sandbox_folders(&self) -> Result<Vec<PathBuf>> {
         self.read_section("folders", |folders: &Vec<PathBuf>| {
-            let relative = folders.iter().find(|folder| !folder.is_absolute());
-            relative.map_or(Ok(()), |folder| {
-                let message = format!("{} is not an absolute path", folder.display());
-                Err(Error::new(ErrorKind::Invalid, message))
+            let relative = folders.iter().position(|folder| !folder.is_absolute());
+            relative.map_or(Ok(()), |index| {
+                let field = format!("[{index}]");
+                Err(Error::invalid(&field, "expected the absolute path of a folder"))
             })
         })
     }
@@ -506,7 +526,13 @@ impl Config {
         if let Some(name) = sections.keys().find(|name| !SETTINGS_SECTIONS.contains(&name.as_str()))
         {
             let near = nearest_name(name, &SETTINGS_SECTIONS);
-            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let near = match (name.as_str(), near) {
+                ("audit", _) => {
+                    "; there are no monthly files any more: remove it, and keep what                      `commonbook audit --all-workspaces --follow` prints"
+                        .to_owned()
+                }
+                (_, near) => near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default(),
+            };
             return Err(self.invalid_settings(&format!("unknown setting `{name}`{near}")));
         }
         self.preferences()?;
@@ -515,10 +541,9 @@ impl Config {
         self.consolidation()?;
         self.digest()?;
         self.learning()?;
-        self.audit()?;
         self.backup_schedule()?;
         self.read_section("database", DatabaseSettings::check)?;
-        self.own_types()?;
+        self.entity_rules()?;
         self.contradictions()?;
         self.sandbox_folders().map(drop)
     }
@@ -573,14 +598,17 @@ impl Config {
         check: impl Fn(&T) -> Result<()>,
     ) -> Result<T> {
         let Some(section) = self.sections()?.remove(name) else { return Ok(T::default()) };
-        let read = commonbook::base::input::from_value::<T>(section);
+        let read = commonbook::base::input::from_value::<T>(section.clone());
         let checked = read.and_then(|read| check(&read).map(|()| read));
         checked.map_err(|error| {
             // The message of an invalid field begins with that field.
             let own = error.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
             let reason = error.message.strip_prefix(&own).unwrap_or(&error.message);
-            let reason = with_nearest_name(&without_text(reason));
-            let field = error.field.map(|field| format!(".{field}")).unwrap_or_default();
+            let reason = with_nearest_name(&without_texts(reason, &section));
+            let field = match error.field {
+                Some(place) if place.starts_with('[') => place,
+                field => field.map(|field| format!(".{field}")).unwrap_or_default(),
+            };
             self.invalid_settings(&format!("{name}{field}: {reason}"))
         })
     }
@@ -588,6 +616,9 @@ impl Config {
     /// The sections of config.json.
     fn sections(&self) -> Result<Map<String, Value>> {
         let Some(path) = self.settings_path() else { return Ok(Map::new()) };
+        if is_pipe_or_device(&path) {
+            return Err(self.invalid_settings("it is a pipe or a device; expected a file"));
+        }
         let bytes = match std::fs::read(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
             read => read.map_err(|error| self.invalid_settings(&error.to_string()))?,
@@ -650,10 +681,34 @@ const OPENED_FOLDERS: [&str; 3] = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", C
 /// The variable in which Cursor names the folders of its window, with commas, to a server that it starts elsewhere.
 const CURSOR_FOLDERS: &str = "WORKSPACE_FOLDER_PATHS";
 
+/// The files of a home that its commands open.
+const HOME_FILES: [&str; 10] = [
+    SETTINGS_FILE,
+    "commonbook.db",
+    "commonbook.db-shm",
+    "commonbook.db-wal",
+    "commonbook.db.lock",
+    "commonbook.db.mark",
+    "hook.key",
+    "projects.json",
+    "projects.lock",
+    "server.lock",
+];
+
+/// Whether something lies at this path that is neither a file nor a folder.
+fn is_pipe_or_device(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
 /// The folder that this text names: `~/` is the user's folder.
 fn home_folder(text: &OsStr, source: &str, user: Option<&Path>) -> Result<PathBuf> {
     let refused = |reason: &str| {
-        let message = format!("{source} is {}: {reason}", text.display());
+        // The address of a server can hold a password.
+        let is_address = text.to_string_lossy().contains("://");
+        let message = match is_address {
+            true => format!("{source} is no folder: {reason}"),
+            false => format!("{source} is {}: {reason}", text.display()),
+        };
         Err(Error::new(ErrorKind::Invalid, message)
             .hint("Write the whole path of the folder, or one that begins with `~/`."))
     };
@@ -662,8 +717,18 @@ fn home_folder(text: &OsStr, source: &str, user: Option<&Path>) -> Result<PathBu
             .hint("Name the folder, or leave it out for `~/.commonbook`."));
     }
     let Some(readable) = text.to_str() else { return Ok(text.into()) };
-    if readable.contains('$') || readable.split('%').count() > 2 {
+    if readable.contains(['$', '`']) || readable.contains("{{") || readable.split('%').count() > 2 {
         return refused("no shell has replaced the variable in it");
+    }
+    if readable.trim() != readable || readable.starts_with(['"', '\'']) {
+        return refused("it has blanks or quotation marks around it");
+    }
+    if readable.contains("://") || readable.starts_with("file:") {
+        return refused("expected a path, and no address");
+    }
+    let is_of_windows = readable.get(1..3).is_some_and(|rest| [":\\", ":/"].contains(&rest));
+    if cfg!(unix) && (is_of_windows || readable.starts_with("\\\\")) {
+        return refused("it is a path of Windows, and this machine has none such");
     }
     let Some(below) = readable.strip_prefix('~') else { return Ok(text.into()) };
     match (below.strip_prefix(['/', '\\']).or(below.is_empty().then_some("")), user) {
@@ -773,6 +838,17 @@ mod tests {
             ("${HOME}/book", "no shell has replaced"),
             ("/srv/$USER", "no shell has replaced"),
             ("%USERPROFILE%\\book", "no shell has replaced"),
+            ("`pwd`/book", "no shell has replaced"),
+            ("{{HOME}}/book", "no shell has replaced"),
+            ("\"~/book\"", "quotation marks around it"),
+            ("'/srv/book'", "quotation marks around it"),
+            (" /srv/book", "it has blanks"),
+            ("/srv/book\n", "it has blanks"),
+            (" ", "it has blanks"),
+            ("file:///srv/book", "expected a path, and no address"),
+            ("https://book.example", "expected a path, and no address"),
+            #[cfg(unix)]
+            ("C:\\Users\\ann\\book", "a path of Windows"),
             ("~bob/book", "expected `~/` at its beginning"),
             ("~book", "expected `~/` at its beginning"),
         ] {
@@ -784,6 +860,22 @@ mod tests {
         let refused = config.with_home(OsStr::new("$HOME/book"), "COMMONBOOK_HOME");
         assert!(refused.home.is_none());
         assert_eq!(refused.home().unwrap_err().kind, ErrorKind::Invalid);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_pipe_in_a_home_is_opened() {
+        for name in HOME_FILES {
+            let home = tempfile::tempdir().unwrap();
+            let config = Config { home: Some(home.path().to_owned()), ..Config::default() };
+            config.home().unwrap();
+            let pipe = home.path().join(name);
+            assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            let error = config.home().unwrap_err();
+            assert!(error.message.contains("is a pipe") && error.hint.is_some(), "{name}: {error}");
+            assert_eq!(config.check_settings().is_err(), name == SETTINGS_FILE, "{name}");
+            assert!(!config.settings_mention("x"));
+        }
     }
 
     #[test]
@@ -820,18 +912,60 @@ mod tests {
             (r#"{"contradictions": {"model": "m"}}"#, "contradictions.model: expected `endpoint`"),
             (r#"{"checkpoints": {"kept": 0}}"#, "checkpoints.kept: 0 is out of range"),
             (r#"{"checkpoints": {"day": 7}}"#, "did you mean `days`?"),
-            (r#"{"audit": {"foldr": "audit"}}"#, "did you mean `folder`?"),
-            (r#"{"audit": {"folder": "../x"}}"#, "audit.folder: expected a folder below the home"),
+            (r#"{"audit": {"folder": "audit"}}"#, "audit --all-workspaces --follow"),
             (r#"{"backup": {"folder": "x"}}"#, "backup.folder: expected the absolute path"),
             (r#"{"backup": {"keep": 3}}"#, "backup.folder: expected the absolute path"),
             (r#"{"backup": {"folder": "/x", "keep": 0}}"#, "backup.keep: 0 is out of range"),
             (r#"{"backup": {"folder": "/x", "every_hour": 1}}"#, "did you mean `every_hours`?"),
-            (r#"{"folders": ["relative"]}"#, "folders: relative is not an absolute path"),
+            (
+                r#"{"folders": ["/a", "relative"]}"#,
+                "folders[1]: expected the absolute path of a folder",
+            ),
         ] {
             let message = check(text).unwrap_err();
             assert!(message.contains(words), "{text}: {message}");
         }
         let tolerant = config.tolerating_settings();
         assert!(tolerant.settings_error.is_some() && tolerant.preferences().is_ok());
+    }
+
+    #[test]
+    fn an_error_prints_a_value_only_if_it_is_a_number_a_truth_value_or_of_a_closed_list() {
+        let home = tempfile::tempdir().unwrap();
+        let config = Config { home: Some(home.path().to_owned()), ..Config::default() };
+        for text in [
+            r#""hunter2pw""#,
+            r#"["hunter2pw"]"#,
+            r#"{"context": "hunter2pw"}"#,
+            r#"{"context": {"budget": "hunter2pw"}}"#,
+            r#"{"context": {"agents": {"*": {"budget": "a \"hunter2pw\" `hunter2pw`"}}}}"#,
+            r#"{"context": {"profile_owners": ["hunter2pw!"]}}"#,
+            r#"{"context": {"templates": {"relevant": "hunter2pw {what}"}}}"#,
+            r#"{"collaboration": {"rules": {"deep_chain": "hunter2pw"}}}"#,
+            r#"{"collaboration": {"handoff": {"budget": "hunter2pw"}}}"#,
+            r#"{"database": {"url": "postgres://ann:hunter2pw@db", "pasword": "hunter2pw"}}"#,
+            r#"{"database": {"url": ["hunter2pw"]}}"#,
+            r#"{"database": {"authorities": "hunter2pw"}}"#,
+            r#"{"database": "postgres://ann:hunter2pw@db/x"}"#,
+            r#"{"digest": {"endpoint": "http://ann:hunter2pw@[", "model": "m"}}"#,
+            r#"{"digest": {"command": "hunter2pw", "endpoint": "hunter2pw", "automatic": 3}}"#,
+            r#"{"digest": {"key": "hunter2pw"}}"#,
+            r#"{"contradictions": {"endpoint": "ftp://ann:hunter2pw@h", "model": "m"}}"#,
+            r#"{"backup": {"folder": "hunter2pw"}}"#,
+            r#"{"backup": {"folder": "/x", "keep": "hunter2pw"}}"#,
+            r#"{"entities": {"types": {"service": {"names": ["hunter2pw", 3]}}}}"#,
+            r#"{"entities": {"threshold": "hunter2pw"}}"#,
+            r#"{"learning": {"ask": "hunter2pw"}}"#,
+            r#"{"consolidation": {"automatic": "hunter2pw"}}"#,
+            r#"{"folders": ["hunter2pw"]}"#,
+            r#"{"folders": "hunter2pw"}"#,
+            r#"{"checkpoints": {"kept": "hunter2pw"}}"#,
+            r#"{"context": {"budget": hunter2pw}}"#,
+        ] {
+            std::fs::write(home.path().join(SETTINGS_FILE), text).unwrap();
+            let message = config.check_settings().map_err(|error| error.message);
+            let message = message.err().unwrap_or_default();
+            assert!(!message.contains("hunter2pw"), "{text}: {message}");
+        }
     }
 }

@@ -44,6 +44,11 @@ fn check_block(label: &str, text: &str) {
                 fs::write(home.path().join("hooks.json"), value.to_string()).unwrap();
                 assert!(!user_commands(home.path()).unwrap().is_empty(), "{text}");
             }
+            "mcp.json" => {
+                let server = &value["mcpServers"]["commonbook"];
+                assert_eq!(server["command"], "commonbook", "{text}");
+                assert_eq!(server["args"][0], "mcp", "{text}");
+            }
             "error" => drop(input::from_value::<ErrorBody>(value).unwrap()),
             "import" => drop(ImportLine::from_json(value, TextOrigin::File).unwrap()),
             other => panic!("a block says that it is {other:?}: {text}"),

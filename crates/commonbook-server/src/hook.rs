@@ -5,6 +5,7 @@
 //! a turn: it is `{}` where a client accepts none.
 
 mod answer;
+mod command_line;
 mod commands;
 mod event;
 mod invocation;
@@ -13,6 +14,7 @@ mod progress;
 mod question;
 mod record;
 mod run;
+mod saving;
 mod spool;
 mod steps;
 #[cfg(test)]
@@ -263,6 +265,17 @@ impl HookInput {
     pub(crate) fn agent(&self, client: &Agent) -> Agent {
         let role = self.subagent.as_ref().and_then(|subagent| subagent.role.as_deref());
         role.and_then(|role| child_agent(client, role)).unwrap_or_else(|| client.clone())
+    }
+
+    /// Whether the agent reads the answer to this event first in its session. opencode shows its agent
+    /// nothing when a session starts: there it is the first prompt.
+    pub(crate) fn begins_session(&self) -> bool {
+        match self.client {
+            HookClient::Opencode => {
+                self.moment == HookEvent::Prompt && self.reason.as_deref() == Some("startup")
+            }
+            _ => self.moment == HookEvent::SessionStart,
+        }
     }
 
     /// The Commonbook tool that the agent is about to call, by its own name, with its arguments.

@@ -1,7 +1,6 @@
 //! The program as a library: the REST and MCP server, the hooks and the command line.
 
 mod atomic;
-mod audit;
 mod backups;
 mod blocking_store;
 mod body;
@@ -290,7 +289,7 @@ fn run_hook(arguments: &[OsString]) -> ExitCode {
 
 /// Turns transparent huge pages off for this process. The kernel clears each huge page whole, which
 /// delays a process that ends in milliseconds and each new thread of a server; a server is not faster
-/// with them (`docs/benchmarks.md`).
+/// with them (`docs/decisions/0005-dependencies.md`).
 pub fn use_ordinary_pages() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
@@ -333,11 +332,11 @@ fn start_mcp(stdio: &McpCommand, claims: CallerClaims, config: Config) -> Result
     // A client starts its server in the folder that it opened, or names that.
     let folder = config.folder.clone();
     let config = config.in_opened_folder(folder).in_window_folder();
-    if let Err(off) = project::check_switch(&config) {
-        return run_off_mcp(off);
-    }
     let client = stdio.client.clone().map(|name| (name, String::new()));
     let claims = CallerClaims { client, ..claims };
+    if let Err(off) = project::check_switch(&config) {
+        return run_off_mcp(mcp::OffDoor { off, claims, config });
+    }
     match ServerAddress::of(&config, stdio.client.as_deref())? {
         Some(address) => {
             let near = config.nearest_workspace()?;
@@ -498,6 +497,15 @@ fn run_audit(
     let caller = cli::resolve_claimed_caller(&claims, config)?;
     let (now, as_json) = (SystemClock.now(), own.get_flag("json"));
     match ServerAddress::of(config, None)? {
+        Some(_) if audit.all_workspaces => {
+            let message = "the events of all workspaces are read from the home itself";
+            Err(Error::new(ErrorKind::Invalid, message)
+                .hint("Run the command on the server's machine, without COMMONBOOK_URL."))
+        }
+        None if audit.all_workspaces => {
+            cli::require_person(own, config)?;
+            audit.run_all(&open()?, &caller, now, as_json)
+        }
         Some(address) => {
             let server = RestClient::new(address, COMMAND_TIMEOUT);
             let call =
@@ -608,7 +616,7 @@ fn commonbook_over(store: Arc<dyn Store>, config: &Config) -> Result<Commonbook>
     let book =
         book.with_preferences(config.preferences()?)?.with_collaboration(config.collaboration()?);
     let book = book.with_checkpoints(config.checkpoints()?);
-    let book = book.with_own_types(config.own_types()?);
+    let book = book.with_entity_rules(config.entity_rules()?);
     let book = book.with_consolidation(config.consolidation()?);
     let book = book.with_webhook_sender(Some(Arc::new(HttpWebhookSender::default())));
     let key = config.judge_key.as_ref().map(|key| key.0.as_str());
@@ -666,7 +674,6 @@ fn run_mcp(
         // The client's hooks call this server, so that they need not open the store.
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
         let local = local.map(|local| tokio::spawn(local.serve(stopping.clone())));
-        let audit = audit::spawn_writer(&book, &config, &stopping);
         let home = config.home()?.to_owned();
         tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
         tokio::spawn(follow::follow_in_background(
@@ -687,7 +694,6 @@ fn run_mcp(
             book.end_connection(&sessions)
         };
         call::run_blocking(register).await?;
-        audit::wait_for_writer(audit).await;
         served
     });
     // A pending read of standard input cannot be cancelled; it holds no data.
@@ -696,11 +702,10 @@ fn run_mcp(
 }
 
 /// Serves a client whose project, session or machine has switched Commonbook off.
-fn run_off_mcp(off: Error) -> Result<()> {
-    tracing::info!(reason = %off, "offering nothing");
+fn run_off_mcp(door: mcp::OffDoor) -> Result<()> {
+    tracing::info!(reason = %door.off, "offering nothing");
     let runtime = build_runtime()?;
-    let served = runtime
-        .block_on(async { mcp::serve_stdio(mcp::OffDoor(off), process::stop_signal()).await });
+    let served = runtime.block_on(async { mcp::serve_stdio(door, process::stop_signal()).await });
     runtime.shutdown_background();
     served
 }

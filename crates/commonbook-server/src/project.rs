@@ -17,4 +17,5 @@ mod version_control;
 pub(crate) use folder::{FolderSearch, ProjectFolder};
 pub(crate) use identity::Project;
 pub(crate) use remote_settings::RemoteSettings;
-pub(crate) use switch::check_switch;
+pub(crate) use switch::{check_switch, read_switch, rules_where_off};
+pub(crate) use version_control::place_outside;

@@ -60,7 +60,7 @@ impl FromStr for RateSetting {
                 _ => {
                     return Err(Error::invalid(
                         RATE_SETTING,
-                        format!("{text:?} is not a rate limit"),
+                        "expected `off`, or numbers of `reads` and `writes`",
                     )
                     .hint("Write `off`, or calls a minute: `reads=6000,writes=1200`."));
                 }

@@ -67,8 +67,8 @@ impl FileSandbox {
     /// `invalid` if the settings are not valid or name a relative folder.
     pub(crate) fn plan(config: &Config) -> Result<Self> {
         let home = config.home()?.to_owned();
-        let named = config.sandbox_folders()?.into_iter().chain(config.audit_folder()?);
-        let (mut existing, missing): (Vec<_>, Vec<_>) = named.partition(|path| path.exists());
+        let folders = config.sandbox_folders()?.into_iter();
+        let (mut existing, missing): (Vec<_>, Vec<_>) = folders.partition(|path| path.exists());
         // The backups say themselves that their folder is missing.
         let backups = config.backup_schedule()?.map(|schedule| schedule.folder);
         existing.extend(backups.filter(|folder| folder.exists()));
@@ -136,9 +136,6 @@ impl SandboxState {
 pub(crate) fn enter(config: &Config) -> Result<SandboxState> {
     // A rule needs an existing folder.
     atomic::create_folders(config.home()?)?;
-    if let Some(folder) = config.audit_folder()? {
-        atomic::create_folders(&folder)?;
-    }
     let planned = match sandbox_state(config)? {
         SandboxState::On(planned) => planned,
         state => return Ok(state),
@@ -321,6 +318,6 @@ mod tests {
 
         fs::write(at("home/config.json"), r#"{"folders": ["not/absolute"]}"#).unwrap();
         let error = FileSandbox::plan(&config).unwrap_err();
-        assert!(error.message.contains("not/absolute"), "{}", error.message);
+        assert!(error.message.contains("folders[0]: expected"), "{}", error.message);
     }
 }

@@ -25,7 +25,6 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tracing::Instrument;
 
-use crate::audit;
 use crate::backups;
 use crate::body::{BodyBudget, WholeBody, drain_unread_body};
 use crate::call::run_blocking;
@@ -121,16 +120,10 @@ impl ServeCommand {
             let stop = stopping.clone();
             tokio::spawn(backups::back_up_in_background(schedule, home, store, stop));
         }
-        let audit = audit::spawn_writer(&book, &config, &stopping);
         let home = config.home()?.to_owned();
         tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
         let (settings, stop) = (Arc::clone(&config), stopping.clone());
         tokio::spawn(hook::drain_spool_in_background(settings, book.clone(), stop));
-        let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
-        let _file = config.home.as_deref().map(|home| ServerFile::write(home, address));
-        output::announce(&format!(
-            "Commonbook listens on http://{address}\nRequests that name no workspace use `{workspace}`."
-        ));
         let door = McpDoor::new(book.clone(), Arc::clone(&config), self.tools, watch);
         let gate = RequestGate {
             book: book.clone(),
@@ -143,14 +136,18 @@ impl ServeCommand {
             );
         }
         let connections_max = limits::CONNECTIONS.saturating_add(self.streams);
-        let router = router(gate, config, door, streams, AgentRateLimits::new(rate), &stopping)?;
+        let rates = AgentRateLimits::new(rate);
+        let router = router(gate, Arc::clone(&config), door, streams, rates, &stopping)?;
+        // Only now can nothing else keep the server from serving.
+        let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
+        let _file = config.home.as_deref().map(|home| ServerFile::write(home, address));
+        output::announce(&format!(
+            "Commonbook listens on http://{address}\nRequests that name no workspace use `{workspace}`."
+        ));
         let served = tokio::select! {
             () = serve_until_stopped(listener, local, HttpServer { router, connections_max, stopping }) => Ok(()),
             error = wait_for_damage(book) => Err(error),
         };
-        if served.is_ok() {
-            audit::wait_for_writer(audit).await;
-        }
         served
     }
 }

@@ -33,7 +33,12 @@ pub(crate) fn run(
     if let Some(folder) = folder {
         process.current_dir(folder);
     }
-    run_process(process, command, input, output_bytes_max, deadline)
+    run_process(process, program_of(command), input, output_bytes_max, deadline)
+}
+
+/// The first program of a command: an error repeats no more of it, since arguments and variables can be secret.
+fn program_of(command: &str) -> &str {
+    command.split_whitespace().find(|word| !word.contains('=')).unwrap_or_default()
 }
 
 /// Runs a program as [`run`] does; `name` is its name in errors.

@@ -8,13 +8,43 @@ use std::path::{Path, PathBuf};
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::workspace::Workspace;
 use commonbook_vault::settings::VaultSettings;
+use commonbook_vault::state::VaultState;
 use commonbook_vault::writer::WriterKey;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::atomic;
 
 /// The name of the file in the home.
 const FILE_NAME: &str = "vaults.json";
+
+/// Vaults without their folders that are remembered.
+const GONE_MAX: usize = 32;
+
+/// What a folder is to the file system: it goes with the folder where that is moved, and no copy has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct FolderIdentity {
+    device: u64,
+    inode: u64,
+    /// An inode is used again, but not with the same time.
+    created_at: Timestamp,
+}
+
+impl FolderIdentity {
+    /// The identity of a folder, where the file system tells it.
+    #[cfg(unix)]
+    fn of(folder: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        let metadata = folder.symlink_metadata().ok().filter(std::fs::Metadata::is_dir)?;
+        let created_at = Timestamp::try_from(metadata.created().ok()?).ok()?;
+        Some(Self { device: metadata.dev(), inode: metadata.ino(), created_at })
+    }
+
+    #[cfg(not(unix))]
+    fn of(_folder: &Path) -> Option<Self> {
+        None
+    }
+}
 
 /// A vault that this home uses.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,12 +58,20 @@ pub(crate) struct AdoptedVault {
     /// The other homes that signed files of it, as far as passes have met them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) waiting: BTreeSet<WriterKey>,
+    /// Its folder, by which it is known where it was moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<FolderIdentity>,
 }
 
 impl AdoptedVault {
     /// A vault with these settings, of which no other home is known.
     pub(crate) fn new(settings: VaultSettings) -> Self {
-        Self { settings, writers: BTreeSet::new(), waiting: BTreeSet::new() }
+        Self { settings, writers: BTreeSet::new(), waiting: BTreeSet::new(), folder: None }
+    }
+
+    /// The vault with these settings.
+    pub(crate) fn with_settings(self, settings: VaultSettings) -> Self {
+        Self { settings, ..self }
     }
 }
 
@@ -44,6 +82,9 @@ pub(crate) struct VaultRegistry {
     /// The vaults that came with projects, which this home does not use, and their workspaces.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     offered: BTreeMap<PathBuf, Workspace>,
+    /// The vaults whose folders are gone, which may lie elsewhere.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    gone: BTreeMap<PathBuf, AdoptedVault>,
 }
 
 impl VaultRegistry {
@@ -82,6 +123,39 @@ impl VaultRegistry {
     /// The vault in this folder, if this home uses it.
     pub(crate) fn find(&self, folder: &Path) -> Option<&AdoptedVault> {
         self.vaults.get(folder)
+    }
+
+    /// The vaults of a home, after the one in this folder was found again: this home knows the folder itself, and it was
+    /// moved. A copy is another folder, whatever lies in it.
+    ///
+    /// # Errors
+    /// As [`Self::set`].
+    pub(crate) fn following(home: &Path, folder: &Path) -> Result<Self> {
+        let registry = Self::read(home)?;
+        let Some(identity) = FolderIdentity::of(folder) else { return Ok(registry) };
+        let known = match registry.find(folder) {
+            Some(vault) if vault.folder.as_ref() == Some(&identity) => return Ok(registry),
+            Some(vault) => Some((folder.to_owned(), vault.clone())),
+            None => registry
+                .vaults
+                .iter()
+                .chain(&registry.gone)
+                .find(|(old, vault)| vault.folder.as_ref() == Some(&identity) && is_gone(old))
+                .map(|(old, vault)| (old.clone(), vault.clone())),
+        };
+        let Some((old, vault)) = known else { return Ok(registry) };
+        if old != folder {
+            VaultState::follow(home, &old, folder)?;
+        }
+        Self::set(home, folder, vault)?;
+        Self::read(home)
+    }
+
+    /// The folders in which vaults of a workspace lay, and that are gone.
+    pub(crate) fn gone_of(&self, workspace: &Workspace) -> impl Iterator<Item = &Path> {
+        let all = self.vaults.iter().filter(|(folder, _)| is_gone(folder)).chain(&self.gone);
+        let own = all.filter(move |(_, vault)| vault.settings.workspace == *workspace);
+        own.map(|(folder, _)| folder.as_path())
     }
 
     /// The vaults of a workspace by their folders.
@@ -179,17 +253,25 @@ impl VaultRegistry {
     pub(crate) fn set(home: &Path, folder: &Path, vault: AdoptedVault) -> Result<()> {
         let mut registry = Self::read(home)?;
         registry.offered.remove(folder);
-        registry.vaults.insert(folder.to_owned(), vault);
+        registry.gone.remove(folder);
+        let identity = FolderIdentity::of(folder);
+        if identity.is_some() {
+            // The same folder under the name that it had.
+            let is_elsewhere = |_: &PathBuf, vault: &mut AdoptedVault| vault.folder != identity;
+            registry.vaults.retain(is_elsewhere);
+            registry.gone.retain(is_elsewhere);
+        }
+        registry.vaults.insert(folder.to_owned(), AdoptedVault { folder: identity, ..vault });
         registry.write(home)
     }
 
-    /// Writes the registry; vaults whose folders are gone are left out.
+    /// Writes the registry; vaults whose folders are gone are put aside.
     fn write(mut self, home: &Path) -> Result<()> {
-        // A server may read no project, so that its vaults seem gone: only their absence counts.
-        let is_gone = |folder: &Path| {
-            folder.symlink_metadata().is_err_and(|error| error.kind() == IoErrorKind::NotFound)
-        };
-        self.vaults.retain(|folder, _| !is_gone(folder));
+        let gone = self.vaults.extract_if(.., |folder, _| is_gone(folder));
+        self.gone.extend(gone.filter(|(_, vault)| vault.folder.is_some()));
+        while self.gone.len() > GONE_MAX {
+            self.gone.pop_first();
+        }
         self.offered.retain(|folder, _| !is_gone(folder));
         let text = serde_json::to_string_pretty(&self).map_err(|error| {
             Error::new(ErrorKind::Internal, "the list of vaults is no JSON").with_cause(error)
@@ -197,6 +279,11 @@ impl VaultRegistry {
         atomic::create_folders(home)?;
         atomic::StagedFile::write(&home.join(FILE_NAME), &format!("{text}\n"))?.replace_target()
     }
+}
+
+/// Whether a folder is gone. A server may read no project, so that its vaults seem gone: only their absence counts.
+fn is_gone(folder: &Path) -> bool {
+    folder.symlink_metadata().is_err_and(|error| error.kind() == IoErrorKind::NotFound)
 }
 
 #[cfg(test)]

@@ -8,7 +8,4 @@ mod doors;
 mod loopback;
 mod one_story;
 mod processes;
-#[path = "../../commonbook-formats/tests/mem_bundle/sample.rs"]
-#[expect(dead_code, reason = "each test executable uses its own part of the samples")]
-mod sample;
 mod world;

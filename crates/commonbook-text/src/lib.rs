@@ -5,6 +5,7 @@
 pub mod about;
 pub mod boilerplate;
 pub mod claims;
+pub mod data_uri;
 pub mod dates;
 pub mod day;
 pub mod decode;

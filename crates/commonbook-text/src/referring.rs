@@ -19,7 +19,10 @@ static WORDS: LazyLock<ReferringWords> = LazyLock::new(ReferringWords::parse);
 /// The words by which a task refers to earlier work.
 struct ReferringWords {
     /// Beginnings that mean the work in hand, each as its words.
-    continuing: Vec<Vec<&'static str>>,
+    continuing: Vec<Vec<String>>,
+    /// Words that may stand around such a beginning and name no matter, each as its words: a script without
+    /// blanks has one for each of its characters.
+    passing: Vec<Vec<String>>,
     /// Words of any work, which name no matter.
     work: FxHashSet<&'static str>,
     /// Words that mean what its reader already knows.
@@ -30,8 +33,9 @@ impl ReferringWords {
     fn parse() -> Self {
         Self {
             continuing: entries(include_str!("referring/continuing.txt"))
-                .map(|line| line.split(' ').collect())
+                .map(plain_words)
                 .collect(),
+            passing: entries(include_str!("referring/passing.txt")).map(plain_words).collect(),
             work: entries(include_str!("referring/work.txt")).collect(),
             telling: entries(include_str!("referring/telling.txt")).collect(),
         }
@@ -64,10 +68,12 @@ pub fn goes_on(task: &str) -> bool {
     let words = plain_words(task);
     let (mut place, mut goes_on) = (0, false);
     while let Some(word) = words.get(place) {
-        match continuing_length(&words[place..]) {
-            Some(length) => (place, goes_on) = (place + length, true),
-            None if WORDS.is_matter(word) => return false,
-            None => place += 1,
+        let rest = &words[place..];
+        match (continuing_length(rest), longest_beginning(&WORDS.passing, rest)) {
+            (Some(length), _) => (place, goes_on) = (place + length, true),
+            (None, Some(length)) => place += length,
+            (None, None) if WORDS.is_matter(word) => return false,
+            (None, None) => place += 1,
         }
     }
     goes_on
@@ -75,10 +81,12 @@ pub fn goes_on(task: &str) -> bool {
 
 /// The number of the words with which a text begins by saying to go on, the longest.
 fn continuing_length(words: &[String]) -> Option<usize> {
-    let begins = |beginning: &&Vec<&str>| {
-        words.len() >= beginning.len() && words.iter().zip(beginning.iter()).all(|(a, b)| a == b)
-    };
-    WORDS.continuing.iter().filter(begins).map(Vec::len).max()
+    longest_beginning(&WORDS.continuing, words)
+}
+
+/// The number of words of the longest of these phrases with which a text begins.
+fn longest_beginning(phrases: &[Vec<String>], words: &[String]) -> Option<usize> {
+    phrases.iter().filter(|phrase| words.starts_with(phrase)).map(Vec::len).max()
 }
 
 /// The clauses of a task.
@@ -119,6 +127,7 @@ mod tests {
             ("继续", true),
             ("Implement the recommendations of the analysis and hand over to the team", true),
             ("Hi Bob, please take over from here", true),
+            ("Open the PR", true),
             ("Order pizza for the party", false),
             ("Write the press release", false),
             ("Write a haiku about spring", false),
@@ -169,5 +178,63 @@ mod tests {
         for (task, expected) in table {
             assert_eq!(goes_on(task), expected, "{task}");
         }
+    }
+
+    #[test]
+    fn a_task_goes_on_in_many_languages() {
+        let table = [
+            ("Reprends là où on s'était arrêtés", true),
+            ("Reprends là où nous nous sommes arrêtés, on a jusqu'à midi", true),
+            ("On continue ? On en était où ?", true),
+            ("Où en étions-nous ?", true),
+            ("Poursuis ce qu'on faisait hier, s'il vous plaît", true),
+            ("Mach da weiter, wo wir stehen geblieben sind", true),
+            ("Lass uns da weitermachen, wo wir gestern aufgehört haben, bitte", true),
+            ("Guten Morgen! Weiter mit der Arbeit von gestern", true),
+            ("Wo waren wir gestern stehengeblieben?", true),
+            ("Continúa donde lo dejamos", true),
+            ("Retoma el trabajo de ayer, por favor, tenemos hasta mediodía", true),
+            ("¿Por dónde íbamos?", true),
+            ("Continua de onde paramos", true),
+            ("Retome o trabalho de ontem", true),
+            ("Onde é que íamos?", true),
+            ("Riprendi da dove ci eravamo fermati", true),
+            ("Continuiamo da dove avevamo lasciato", true),
+            ("Ga door waar we gisteren gestopt zijn", true),
+            ("Waar waren we gebleven?", true),
+            ("Ga verder met het werk van gisteren, alsjeblieft", true),
+            ("Kontynuuj od miejsca, w którym skończyliśmy", true),
+            ("Na czym skończyliśmy?", true),
+            ("继续昨天的工作", true),
+            ("从我们上次停下的地方继续", true),
+            ("请继续之前的任务", true),
+            ("我们上次做到哪里了？", true),
+            ("前回の続きをお願いします", true),
+            ("昨日の続きから始めましょう", true),
+            ("어제 하던 일 계속해 줘", true),
+            ("지난번에 하던 거 이어서 하자", true),
+            ("어디까지 했지?", true),
+            ("Продолжим с того места, где мы остановились", true),
+            ("На чём мы остановились?", true),
+            ("Продолжай, пожалуйста", true),
+            ("Pick up where we stopped, please, I have a meeting at three", true),
+            ("Let's carry on from yesterday, we've got an hour", true),
+            ("Reprends la migration de la base de données", false),
+            ("Continue la documentation du module de paiement", false),
+            ("Mach weiter mit dem Umbau der Suche", false),
+            ("Continúa con la página de facturas", false),
+            ("继续翻译用户手册", false),
+            ("続けてログイン画面のバグを直してください", false),
+            ("Продолжи рефакторинг парсера", false),
+            ("Kontynuuj tłumaczenie strony głównej", false),
+            ("Ga door met de facturen", false),
+            ("로그인 화면의 오류를 계속 고쳐줘", false),
+            ("写一首诗", false),
+            ("Übersetze die Seite ins Deutsche", false),
+            ("Où sont les fixtures du parseur ?", false),
+        ];
+        let wrong: Vec<_> =
+            table.iter().filter(|(task, expected)| goes_on(task) != *expected).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
     }
 }

@@ -210,14 +210,59 @@ const NAME_CHARS_MAX: usize = 64;
 /// Words of a name that needs no quotation marks: `claude-code`, `gemini-cli`.
 const PLAIN_WORDS_MAX: usize = 2;
 
+/// Words beside which another word speaks of the person or of its rules: `human-approved`, `user_rules`.
+const PERSON_WORDS: [&str; 6] = ["human", "user", "person", "owner", "rule", "rules"];
+
 /// A name or a label that a stranger chose, for a line in our own words: shortened, without marks, and
-/// in quotation marks if it has more words than a plain name and could read as our own, as
-/// `approved-by-the-user` does.
+/// in quotation marks if it could read as our own: if it has more words than a plain name, as
+/// `approved-by-the-user` has, or speaks of the person, as `human-approved` does.
 pub fn shown_name(text: &str) -> String {
     let name = head_word(&text.replace('"', ""), NAME_CHARS_MAX);
-    let separators = |part: &str| part.split([' ', '-', '_', '.', ':', '#', '@']).count();
-    let is_plain = name.split('/').all(|part| separators(part) <= PLAIN_WORDS_MAX);
+    let is_plain_part = |part: &str| {
+        let words: Vec<&str> = part.split([' ', '-', '_', '.', ':', '#', '@']).collect();
+        let names_person = words.iter().any(|word| {
+            let word = word.to_lowercase();
+            PERSON_WORDS.contains(&word.trim_end_matches(|c: char| c.is_ascii_digit()))
+        });
+        words.len() <= PLAIN_WORDS_MAX && (words.len() == 1 || !names_person)
+    };
+    let is_plain = name.split('/').all(is_plain_part);
     if is_plain { name } else { format!("\"{name}\"") }
+}
+
+/// Words of a label that could read as our own: who speaks, or that it is an order.
+const RANK_WORDS: [&str; 21] = [
+    "human",
+    "user",
+    "person",
+    "owner",
+    "system",
+    "admin",
+    "assistant",
+    "developer",
+    "commonbook",
+    "rule",
+    "rules",
+    "order",
+    "instruction",
+    "instructions",
+    "prompt",
+    "command",
+    "commands",
+    "directive",
+    "policy",
+    "mandatory",
+    "override",
+];
+
+/// The name of a kind or of a case that a stranger chose, as [`shown_name`]; in quotation marks too if a word
+/// of it claims a rank, as `user-rule` and `system-prompt` do.
+pub fn shown_label(text: &str) -> String {
+    let name = shown_name(text);
+    let lower = name.to_lowercase();
+    let claims_rank =
+        lower.split(|c: char| !c.is_alphabetic()).any(|word| RANK_WORDS.contains(&word));
+    if claims_rank && !name.starts_with('"') { format!("\"{name}\"") } else { name }
 }
 
 /// The text without invisible characters, terminal escapes and marks, cut to `limit` characters.

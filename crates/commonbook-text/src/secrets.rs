@@ -171,10 +171,10 @@ fn is_real_secret(check: SecretCheck, value: &str) -> bool {
         }
         SecretCheck::Quoted => !is_placeholder(value),
         SecretCheck::Password => !is_placeholder(value) && !is_code(value),
-        SecretCheck::Uncommon => {
-            let letter = value.bytes().any(|b| b.is_ascii_alphabetic());
-            let other = value.bytes().any(|b| b.is_ascii_digit() || b"!@#$%^&*+=?~".contains(&b));
-            letter && other && !is_placeholder(value) && !is_code(value) && !is_plain_slug(value)
+        SecretCheck::Uncommon => is_uncommon(value),
+        SecretCheck::Strong => {
+            let has = |kind: fn(&u8) -> bool| value.as_bytes().iter().any(kind);
+            has(u8::is_ascii_digit) && has(|sign| SIGNS.contains(sign)) && is_uncommon(value)
         }
         SecretCheck::Basic => {
             let plain = decoded_value(value).unwrap_or_default();
@@ -185,6 +185,32 @@ fn is_real_secret(check: SecretCheck, value: &str) -> bool {
     }
 }
 
+/// The signs that words do not have.
+const SIGNS: &[u8] = b"!@#$%^&*+=?~";
+
+/// Whether a value has letters, of any script, and digits or signs, and is neither a placeholder, code nor the
+/// beginning of a sentence.
+fn is_uncommon(value: &str) -> bool {
+    // An exclamation ends a sentence.
+    let word = if value.is_ascii() { value } else { value.trim_end_matches(['!', '?']) };
+    let has_digit = value.bytes().any(|b| b.is_ascii_digit());
+    let has_other = has_digit || word.bytes().any(|b| SIGNS.contains(&b));
+    value.chars().any(char::is_alphabetic)
+        && has_other
+        && !is_clause(value)
+        && !is_placeholder(value)
+        && !is_code(value)
+        && !is_plain_slug(value)
+}
+
+/// Whether a value in a script without blanks between words can be a clause: it begins with a number, or ends
+/// with a word.
+fn is_clause(value: &str) -> bool {
+    let is_unspaced = |sign: char| matches!(sign, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}');
+    value.chars().any(is_unspaced)
+        && (value.starts_with(|first: char| first.is_ascii_digit()) || value.ends_with(is_unspaced))
+}
+
 /// The least entropy of a token's body, in bits per byte.
 const BODY_ENTROPY_MIN: f64 = 2.6;
 
@@ -192,11 +218,28 @@ const BODY_ENTROPY_MIN: f64 = 2.6;
 fn is_random_body(body: &str, mixed: bool) -> bool {
     let has = |kind: fn(&u8) -> bool| body.as_bytes().iter().any(kind);
     let (small, capital) = (has(u8::is_ascii_lowercase), has(u8::is_ascii_uppercase));
-    let words = (small && !has(u8::is_ascii_digit)) || is_slug(body);
+    let words = (small && !has(u8::is_ascii_digit) && !is_of_mixed_case(body)) || is_slug(body);
     entropy(body) >= BODY_ENTROPY_MIN
         && !words
         && !is_stock(&body.to_ascii_lowercase())
         && (!mixed || (small && capital))
+}
+
+/// Single small letters and rows of capitals within words, from which on a text is random and no words.
+const ODD_RUNS_MIN: usize = 3;
+
+/// Whether letters change their case as no words do: within each, words have capitals alone and small letters
+/// in rows, as `AutoModelForSequenceClassification` has.
+fn is_of_mixed_case(body: &str) -> bool {
+    let pieces = body.split(|c: char| !c.is_ascii_alphabetic());
+    let odd_runs = |piece: &str| {
+        let letters = piece.as_bytes();
+        let runs: Vec<&[u8]> =
+            letters.chunk_by(|a, b| a.is_ascii_uppercase() == b.is_ascii_uppercase()).collect();
+        let inner = runs.get(1..runs.len().saturating_sub(1)).unwrap_or_default();
+        inner.iter().filter(|run| run[0].is_ascii_uppercase() == (run.len() > 1)).count()
+    };
+    pieces.map(odd_runs).sum::<usize>() >= ODD_RUNS_MIN
 }
 
 /// Decodes a value in base64 or hex.

@@ -1,10 +1,11 @@
-//! Whether git has brought files into a folder since a pass. Git is not run for it: the settings of a
-//! repository can be a stranger's.
+//! Whether git has brought files into a folder since a pass, as git's own files say.
 //!
 //! Git writes its index after the files and before it moves the branch, and notes each move in the log of
-//! `HEAD`. So if the index is the same, git has written no file; and if only commits were made since, all that
-//! they hold was written here.
+//! `HEAD`. If anything but commits was made since, git can have brought every file. A file that it brought
+//! without a move (`merge --squash`, `checkout BRANCH -- FILE`, a patch of a branch) stands in a commit that
+//! was not made here: `git.rs` reads those.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
@@ -94,6 +95,17 @@ fn only_commits_between(before: &GitPosition, now: &GitPosition, log: &[u8]) -> 
     commit == now.commit
 }
 
+/// The commits that were made here, as the logs of `HEAD` say.
+pub(crate) fn own_commits(git: &Path) -> BTreeSet<String> {
+    let log = [read_log(git), read_log(&common_folder(git))].concat();
+    let moves = String::from_utf8_lossy(&log);
+    let made = moves.lines().filter_map(|line| {
+        let (head, note) = line.split_once('\t')?;
+        OWN_MOVES.iter().any(|own| note.starts_with(own)).then(|| head.split(' ').nth(1))?
+    });
+    made.map(str::to_owned).collect()
+}
+
 /// How long the index is too young to say that git has ended.
 fn unsettled_time(index: &Path) -> Option<Duration> {
     let modified = fs::metadata(index).and_then(|found| found.modified()).ok()?;
@@ -150,8 +162,7 @@ fn commit_of(git: &Path) -> String {
     let Some(branch) = head.trim().strip_prefix("ref:").map(str::trim) else {
         return head.trim().to_owned();
     };
-    let common = fs::read_to_string(git.join("commondir")).map(|path| git.join(path.trim()));
-    let common = common.unwrap_or_else(|_| git.to_owned());
+    let common = common_folder(git);
     let loose =
         [git, &*common].into_iter().find_map(|git| fs::read_to_string(git.join(branch)).ok());
     if let Some(commit) = loose {
@@ -160,4 +171,10 @@ fn commit_of(git: &Path) -> String {
     let packed = fs::read_to_string(common.join("packed-refs")).unwrap_or_default();
     let commit = packed.lines().find_map(|line| line.strip_suffix(branch)?.strip_suffix(' '));
     commit.unwrap_or_default().to_owned()
+}
+
+/// The folder that the worktrees of a repository share.
+fn common_folder(git: &Path) -> PathBuf {
+    let common = fs::read_to_string(git.join("commondir")).map(|path| git.join(path.trim()));
+    common.unwrap_or_else(|_| git.to_owned())
 }

@@ -4,12 +4,14 @@
 //! pass after it compares it with the store, which has ours: so memories are merged by their fields, and no
 //! mark of a conflict gets into a file.
 
+use std::collections::BTreeSet;
+use std::io::{Seek as _, Write as _};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 
-use crate::arrival::VaultRepository;
+use crate::arrival::{VaultRepository, own_commits};
 use crate::report::{SyncOptions, SyncReport};
 use crate::settings::UNSHARED;
 
@@ -87,9 +89,7 @@ pub fn sync_with_git(
         Error::invalid("--git", format!("{} is in no git repository", root.display()))
             .hint("Make one with `git init`, and add a remote to share it.")
     })?;
-    let git = GitFolder { root, repository, tamed: Vec::new() };
-    let tamed = git.tamed_settings()?;
-    let git = GitFolder { tamed, ..git };
+    let git = GitFolder::open(root, repository)?;
     git.finish_merge()?;
     let mut report = pass(options)?;
     git.commit()?;
@@ -117,6 +117,83 @@ pub fn sync_with_git(
     ))
 }
 
+/// A file of a vault as a commit has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommittedFile {
+    /// Its path below the folder of the vault.
+    pub(crate) path: String,
+    pub(crate) content: String,
+}
+
+/// The files of a vault as the commits brought or changed them that this clone did not make: all that its
+/// objects have, on a branch or not any more. Nothing is fetched for it.
+///
+/// # Errors
+/// `unavailable` with git's own words if git fails.
+pub(crate) fn files_of_others(
+    root: &Path,
+    repository: VaultRepository,
+) -> Result<Vec<CommittedFile>> {
+    let own = own_commits(&repository.git);
+    let git = GitFolder::open(root, repository)?;
+    let format = "--batch-check=%(objecttype) %(objectname)";
+    let objects = git.run(&["cat-file", "--batch-all-objects", "--unordered", format])?;
+    let commits = objects.lines().filter_map(|line| line.strip_prefix("commit "));
+    let others: BTreeSet<&str> = commits.filter(|commit| !own.contains(*commit)).collect();
+    let listed = git.answer(
+        &[
+            "diff-tree",
+            "--stdin",
+            "-r",
+            "-c",
+            "--root",
+            "--no-renames",
+            "--relative",
+            "-z",
+            "--",
+            ".",
+        ],
+        others.iter().copied(),
+    )?;
+    let listed = String::from_utf8_lossy(&listed);
+    let mut words = listed.split('\0');
+    let mut files = BTreeSet::new();
+    while let Some(word) = words.next() {
+        // A commit has one word; a file has its modes, objects and status, and then its path.
+        let Some(change) = word.strip_prefix(':') else { continue };
+        let object = change.rsplit(' ').nth(1).unwrap_or_default();
+        let path = words.next().unwrap_or_default();
+        if object.bytes().any(|digit| digit != b'0') {
+            files.insert((object, path));
+        }
+    }
+    let contents = git.answer(&["cat-file", "--batch"], files.iter().map(|(object, _)| *object))?;
+    let paths = files.iter().map(|(_, path)| *path);
+    Ok(paths
+        .zip(batch_of(&contents))
+        .filter_map(|(path, content)| {
+            Some(CommittedFile { path: path.to_owned(), content: content? })
+        })
+        .collect())
+}
+
+/// The objects that `git cat-file --batch` prints, in order; `None` for one that is not there.
+fn batch_of(printed: &[u8]) -> impl Iterator<Item = Option<String>> {
+    let mut left = printed;
+    std::iter::from_fn(move || {
+        let end = left.iter().position(|byte| *byte == b'\n')?;
+        let head = String::from_utf8_lossy(&left[..end]);
+        left = &left[end + 1..];
+        let Some(bytes) = head.rsplit(' ').next().and_then(|bytes| bytes.parse::<usize>().ok())
+        else {
+            return Some(None);
+        };
+        let content = String::from_utf8_lossy(left.get(..bytes)?).into_owned();
+        left = left.get(bytes + 1..)?;
+        Some(Some(content))
+    })
+}
+
 /// Git in the folder of a vault, in the repository that it lies in.
 struct GitFolder<'g> {
     root: &'g Path,
@@ -125,8 +202,38 @@ struct GitFolder<'g> {
     tamed: Vec<(String, String)>,
 }
 
-impl GitFolder<'_> {
+impl<'g> GitFolder<'g> {
+    fn open(root: &'g Path, repository: VaultRepository) -> Result<Self> {
+        let git = Self { root, repository, tamed: Vec::new() };
+        let tamed = git.tamed_settings()?;
+        Ok(Self { tamed, ..git })
+    }
+
     fn output(&self, arguments: &[&str]) -> Result<Output> {
+        started(self.command(arguments).output())
+    }
+
+    /// What a command that must succeed, and fetches nothing, says to these lines.
+    fn answer<'l>(
+        &self,
+        arguments: &[&str],
+        lines: impl Iterator<Item = &'l str>,
+    ) -> Result<Vec<u8>> {
+        let asked = || {
+            let mut questions = tempfile::tempfile()?;
+            questions
+                .write_all(lines.map(|line| format!("{line}\n")).collect::<String>().as_bytes())?;
+            questions.rewind()?;
+            let mut command = self.command(arguments);
+            command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
+            command.stdin(Stdio::from(questions)).output()
+        };
+        let output = started(asked())?;
+        Self::checked(arguments, &output)?;
+        Ok(output.stdout)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.arg("-C").arg(self.root);
         command.arg("--git-dir").arg(&self.repository.git);
@@ -148,11 +255,8 @@ impl GitFolder<'_> {
         if self.tamed.iter().any(|(name, _)| name == "core.gitproxy") {
             command.env(PROXY_VARIABLE, "");
         }
-        command.args(arguments).output().map_err(|error| {
-            Error::new(ErrorKind::Unavailable, format!("cannot run git: {error}"))
-                .hint("Install git, or run the command without --git.")
-                .with_cause(error)
-        })
+        command.args(arguments);
+        command
     }
 
     /// What takes the place of the settings by which the repository's own files name programs: the
@@ -188,8 +292,13 @@ impl GitFolder<'_> {
     /// Runs a command that must succeed.
     fn run(&self, arguments: &[&str]) -> Result<String> {
         let output = self.output(arguments)?;
+        Self::checked(arguments, &output)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn checked(arguments: &[&str], output: &Output) -> Result<()> {
         if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+            return Ok(());
         }
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.lines().next().unwrap_or("it says nothing");
@@ -276,4 +385,13 @@ impl GitFolder<'_> {
         // A message of our own: a git that was killed left none.
         self.run(&["commit", "--quiet", "-m", COMMIT_MESSAGE]).map(drop)
     }
+}
+
+/// The output of git, if it could be started.
+fn started(output: std::io::Result<Output>) -> Result<Output> {
+    output.map_err(|error| {
+        Error::new(ErrorKind::Unavailable, format!("cannot run git: {error}"))
+            .hint("Install git, or run the command without --git.")
+            .with_cause(error)
+    })
 }

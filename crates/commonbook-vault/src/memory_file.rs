@@ -161,6 +161,15 @@ impl EditableFields {
         sha256(&format!("{id}\n{}", self.canonical_json()))[..CHECKSUM_CHARS].to_owned()
     }
 
+    /// What they say, line by line: those of the text, and each other field.
+    pub(crate) fn lines(&self) -> BTreeSet<String> {
+        let text = self.text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let fields = self.canonical_json();
+        let fields = fields.as_array().into_iter().flatten().enumerate().skip(1);
+        let fields = fields.map(|(place, value)| format!("{place}: {value}"));
+        text.map(str::to_owned).chain(fields).collect()
+    }
+
     /// The fields as JSON, whatever the order of the metadata.
     fn canonical_json(&self) -> Value {
         let metadata: BTreeMap<&String, &Value> = self.metadata.iter().collect();

@@ -52,6 +52,20 @@ impl VaultState {
         Self { folder: home.join(FOLDER).join(name) }
     }
 
+    /// Takes the state of a vault to the folder into which that was moved.
+    ///
+    /// # Errors
+    /// `unavailable` if the disk refuses it.
+    pub fn follow(home: &Path, old: &Path, new: &Path) -> Result<()> {
+        let (old, new) = (Self::of(home, old), Self::of(home, new));
+        match fs::rename(&old.folder, &new.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(old.disk_error("move", "", error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// One pass at a time: the lock is released with the value, also when the process is killed.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 //! before the store has its memory, a change is in the store before its file is written again, and a text
 //! that the store does not take stays in its file.
 
-use std::cell::RefCell;
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use commonbook::base::clock::Clock;
@@ -25,11 +25,12 @@ use commonbook::model::memory::{
 use commonbook::model::origin::{TextOrigin, author_elsewhere};
 use serde_json::{Map, json};
 
-use crate::arrival::arrival_since;
+use crate::arrival::{VaultRepository, arrival_since};
 use crate::cache::PassCache;
 use crate::export::{RecordLine, VaultExport, line_of};
 use crate::files::{FoundFile, VaultFiles};
 use crate::folder::VaultFolder;
+use crate::git::{CommittedFile, files_of_others};
 use crate::memory_file::{
     EditableFields, MemoryEnding, MemoryFile, MemoryNotes, memory_checksum, memory_file,
 };
@@ -185,6 +186,77 @@ impl<'f> StorePlan<'f> {
     }
 }
 
+/// The commits of a repository that this clone did not make, read once a file asks for them.
+#[derive(Default)]
+struct OthersCommits {
+    files: OnceCell<Result<Vec<CommittedFile>>>,
+    /// Whether one of them has an unsigned file.
+    found: Cell<bool>,
+}
+
+impl OthersCommits {
+    /// Whether an unsigned file says what stands in such a commit. If git cannot say it, it may.
+    fn have(&self, vault: &Vault<'_>, found: &FoundFile, known: Option<&HomeMemory>) -> bool {
+        let root = vault.folder.root();
+        let files = self.files.get_or_init(|| match VaultRepository::of(root) {
+            Some(repository) => files_of_others(root, repository),
+            None => Ok(Vec::new()),
+        });
+        let have = files.as_ref().map_or(true, |files| {
+            let mut files = files.iter().filter(|other| says_what(found, other, known));
+            files.any(|other| {
+                let file = MemoryFile::parse(&other.content).ok();
+                let writer = file.and_then(|file| file.writer(&vault.settings.workspace));
+                !writer.is_some_and(|key| vault.knows(key))
+            })
+        });
+        self.found.set(self.found.get() || have);
+        have
+    }
+
+    fn note(&self, report: &mut SyncReport) {
+        match self.files.get() {
+            Some(Err(error)) => {
+                report.note_error("git", error);
+                report.note(
+                    "git",
+                    "cannot say who wrote the files that have changed: what they say counts as others'.",
+                );
+            }
+            _ if self.found.get() => report.note(
+                "git",
+                "has files in commits that were not made here: what they say counts as others', unless a home whose \
+                 key you accepted has signed it.",
+            ),
+            _ => {}
+        }
+    }
+}
+
+/// Whether a file says what another one does: the same throughout, or nothing but what git took of it into the
+/// file of this memory.
+fn says_what(found: &FoundFile, other: &CommittedFile, known: Option<&HomeMemory>) -> bool {
+    if spoken_lines(&found.content).eq(spoken_lines(&other.content)) {
+        return true;
+    }
+    let Some(known) = known.filter(|_| other.path == found.path) else { return false };
+    let before = EditableFields::of(&known.memory);
+    let lines = |file: &MemoryFile| file.editable_fields(&before).map(|fields| fields.lines());
+    let Ok(theirs) = MemoryFile::parse(&other.content) else { return false };
+    let (Ok(said), Ok(their_lines)) = (lines(&found.file), lines(&theirs)) else { return false };
+    let known_lines = before.lines();
+    let mut new = said.difference(&known_lines).peekable();
+    match new.peek() {
+        Some(_) => new.all(|line| their_lines.contains(line)),
+        None => found.file.ending().is_some_and(|ending| theirs.ending() == Some(ending)),
+    }
+}
+
+/// The lines of a file that say something.
+fn spoken_lines(content: &str) -> impl Iterator<Item = &str> {
+    content.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
 /// A line for the store, with the file that it comes from.
 struct FileLine {
     path: String,
@@ -267,6 +339,11 @@ impl Vault<'_> {
         self.settings.private || memory.sharing == Sharing::Shared
     }
 
+    /// Whether a writer is this home, or one whose key a person accepted.
+    fn knows(&self, key: WriterKey) -> bool {
+        key == self.writer.key() || self.writers.contains(&key)
+    }
+
     /// Who wrote a file as it is. What it says of itself proves nothing but a signature.
     fn origin_of(
         &self,
@@ -276,9 +353,7 @@ impl Vault<'_> {
         brought_files: bool,
     ) -> TextOrigin {
         match writer {
-            Some(key) if key == self.writer.key() || self.writers.contains(&key) => {
-                TextOrigin::KnownHome
-            }
+            Some(key) if self.knows(key) => TextOrigin::KnownHome,
             _ if brought_files || state.has_arrived(&found.content) => TextOrigin::Stranger,
             _ => TextOrigin::ThisHome,
         }
@@ -294,15 +369,20 @@ impl Vault<'_> {
     ) -> StorePlan<'f> {
         let mut plan = StorePlan::default();
         let strangers = RefCell::new(BTreeSet::new());
+        let (files, stored) = (&cache.files, by_id(&cache.export));
+        let commits = OthersCommits::default();
         let origin_of = |found: &FoundFile| {
             let writer = found.file.writer(&self.settings.workspace);
-            let origin = self.origin_of(found, writer, state, brought_files);
+            let mut origin = self.origin_of(found, writer, state, brought_files);
+            let known = found.file.id.and_then(|id| stored.get(&id).copied());
+            if origin == TextOrigin::ThisHome && commits.have(self, found, known) {
+                origin = TextOrigin::Stranger;
+            }
             if origin != TextOrigin::KnownHome {
                 strangers.borrow_mut().extend(writer);
             }
             origin
         };
-        let (files, stored) = (&cache.files, by_id(&cache.export));
         for (id, found) in files.memories.iter().filter(|(id, _)| !cache.settled.contains(id)) {
             let Some(known) = stored.get(id) else {
                 match found.first() {
@@ -339,6 +419,7 @@ impl Vault<'_> {
                  you accepted has signed it.",
             );
         }
+        commits.note(report);
         report.strangers = strangers.into_inner();
         let missing = state.written.iter().filter(|id| !files.memories.contains_key(id));
         let missing = missing.filter_map(|id| stored.get(id)).map(|known| &known.memory);

@@ -60,7 +60,7 @@ use crate::model::checkpoint::CheckpointSettings;
 use crate::model::collaboration::CollaborationSettings;
 use crate::model::consolidation::ConsolidationSettings;
 use crate::model::contradiction::judging::ContradictionJudgeHandle;
-use crate::model::entity::OwnTypes;
+use crate::model::entity::EntityRules;
 use crate::model::webhook::delivery::{RetrySchedule, WebhookSenderHandle};
 use crate::prompt::context::ContextPreferences;
 use crate::prompt::context::tell::TemplateSet;
@@ -69,7 +69,7 @@ use crate::store::{NotifyingStore, Store};
 pub use bus::{BusFollower, EventBus};
 pub use complete::CompletionList;
 pub use consolidation::{ConsolidationObserver, ConsolidationProgress};
-pub use context::project_context;
+pub use context::{person_rules, project_context};
 pub use figures::EventCount;
 pub use follow::agenda::FollowerAgenda;
 use follow::agenda::FollowerNews;
@@ -100,7 +100,7 @@ pub struct Commonbook {
     write_steps: &'static [WriteStep],
     collaboration: CollaborationSettings,
     checkpoints: CheckpointSettings,
-    own_types: Arc<OwnTypes>,
+    entity_rules: Arc<EntityRules>,
     contacts: Arc<PresenceLog>,
     /// The sessions that calls which stand alone begin.
     beginning: ConnectionSessions,
@@ -149,7 +149,7 @@ impl Commonbook {
             write_steps: WRITE_STEPS,
             collaboration: CollaborationSettings::default(),
             checkpoints: CheckpointSettings::default(),
-            own_types: Arc::default(),
+            entity_rules: Arc::default(),
             contacts: Arc::default(),
             beginning: ConnectionSessions::default(),
             usage: Arc::default(),

@@ -1,5 +1,6 @@
 //! Archives on the command line: for whom they are encrypted, what decrypts them, and why one is refused.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,9 @@ use commonbook_archive::{ArchiveError, ArchiveKeys, Encryption, KeyKind, Recipie
 
 /// Characters of a passphrase that encrypts: fewer are guessed.
 const PASSPHRASE_CHARS_MIN: usize = 12;
+
+/// Different characters of such a passphrase.
+const DIFFERENT_CHARS_MIN: usize = 5;
 
 /// Bytes of a file with a passphrase or with recipients.
 const KEY_FILE_BYTES_MAX: u64 = 1 << 20;
@@ -52,6 +56,11 @@ impl ArchiveEncryptionOptions {
                 let hint =
                     format!("Expected {PASSPHRASE_CHARS_MIN} or more, such as five random words.");
                 return Err(Error::invalid("--passphrase-file", message).hint(hint));
+            }
+            if let Some(reason) = weakness_of(&passphrase) {
+                let message = format!("{} has a passphrase that {reason}", path.display());
+                return Err(Error::invalid("--passphrase-file", message)
+                    .hint("Choose five random words, or letters that a program made."));
             }
             return Ok(Some(Encryption::with_passphrase(passphrase)));
         }
@@ -126,6 +135,45 @@ impl ArchiveKeyOptions {
     pub(super) fn is_given(&self) -> bool {
         !self.identity.is_empty() || self.passphrase_file.is_some()
     }
+}
+
+/// Why a passphrase of enough characters is among the first that are guessed; `None` if it is not.
+fn weakness_of(passphrase: &str) -> Option<&'static str> {
+    let letters: Vec<char> = passphrase
+        .chars()
+        .filter(|c| !c.is_whitespace() && !matches!(c, '-' | '_' | '.' | ','))
+        .flat_map(char::to_lowercase)
+        .collect();
+    let different: HashSet<char> = letters.iter().copied().collect();
+    if different.len() < DIFFERENT_CHARS_MIN {
+        return Some("has fewer than five different characters");
+    }
+    let repeats =
+        |length: usize| letters.iter().zip(letters.iter().skip(length)).all(|(a, b)| a == b);
+    if (1..=letters.len() / 2).any(repeats) {
+        return Some("repeats one word");
+    }
+    let (steps, run_steps) =
+        (letters.len() - 1, letters.windows(2).filter(|pair| is_run(pair)).count());
+    (run_steps * 4 >= steps * 3)
+        .then_some("follows the rows of a keyboard, the alphabet or the digits")
+}
+
+/// Whether two characters stand side by side on a keyboard, in the alphabet or among the digits.
+fn is_run(pair: &[char]) -> bool {
+    const ROWS: [&str; 9] = [
+        "abcdefghijklmnopqrstuvwxyz",
+        "01234567890",
+        "qwertyuiop",
+        "asdfghjkl;",
+        "zxcvbnm,./",
+        "qwertzuiopü",
+        "asdfghjklöä",
+        "yxcvbnm",
+        "azertyuiop",
+    ];
+    let (one, other): (String, String) = (pair.iter().collect(), pair.iter().rev().collect());
+    pair.first() == pair.last() || ROWS.iter().any(|row| row.contains(&one) || row.contains(&other))
 }
 
 /// The passphrase in a file: its only line.
@@ -214,5 +262,40 @@ pub(super) fn archive_error(path: &Path, error: ArchiveError) -> Error {
             Error { kind: ErrorKind::Unavailable, ..refused }.with_cause(error)
         }
         _ => refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passphrase_that_is_guessed_first_is_weak() {
+        for weak in [
+            "aaaaaaaaaaaa",
+            "abababababab",
+            "000000000000",
+            "1234567890123",
+            "abcdefghijklm",
+            "qwertyuiopasdf",
+            "qwertzuiopasd",
+            "asdfghjklqwert",
+            "password password",
+            "PasswordPassword",
+            "secret-secret-secret",
+            "zyxwvutsrqpon",
+        ] {
+            assert!(weakness_of(weak).is_some(), "{weak}");
+        }
+        for fine in [
+            "correct horse battery staple",
+            "ramp otter violin cedar mist",
+            "kX9!vT2#qLm4",
+            "Die Katze schläft auf dem Ofen",
+            "d41d8cd98f00b204",
+            "合鍵は青い箱の底に置いてあります",
+        ] {
+            assert_eq!(weakness_of(fine), None, "{fine}");
+        }
     }
 }

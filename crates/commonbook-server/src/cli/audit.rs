@@ -1,11 +1,17 @@
-//! `audit`: who did what, when and from where, read from the journal page by page.
+//! `audit`: who did what, when and from where, read from the journals page by page.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::IsTerminal;
+use std::sync::mpsc;
+use std::time::Duration;
 
+use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::limits;
 use commonbook::model::caller::Caller;
 use commonbook::model::event::{Event, EventPage, ListEvents};
+use commonbook::model::workspace::Workspace;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -14,6 +20,12 @@ use super::layout::{second, short};
 use super::local_days::in_local_days;
 use super::lookup::{VerbCall, ViewLookup};
 use crate::output;
+
+/// Events of a journal that are read at a time.
+const AUDIT_EVENTS_MAX: u32 = 1_000;
+
+/// The delay between two looks at a journal that is followed.
+const FOLLOW_DELAY: Duration = Duration::from_secs(1);
 
 /// Shows who did what, when and from where: every event of the workspace's journal that you may see and
 /// the filters select, oldest first. On a terminal in words; in a pipe, or with --json, one line of JSON
@@ -41,6 +53,13 @@ pub(crate) struct AuditCommand {
     /// Sequence of the event to start after
     #[arg(long, value_name = "SEQUENCE", default_value_t = 0)]
     after: u64,
+    /// Show the events of every workspace of the home, of private memories too, without topics: for the
+    /// person whose home it is
+    #[arg(long, conflicts_with_all = ["agent", "own_name", "until", "subject", "kinds", "after"])]
+    pub(crate) all_workspaces: bool,
+    /// Go on with each new event until you stop the command
+    #[arg(long, conflicts_with = "until")]
+    follow: bool,
 }
 
 impl AuditCommand {
@@ -56,9 +75,12 @@ impl AuditCommand {
         now: Timestamp,
         as_json: bool,
     ) -> Result<()> {
-        let in_words = std::io::stdout().is_terminal() && !as_json;
         let look_up =
             |caller: &Caller, verb: &str, request: Value| call(caller, verb, request).ok();
+        let line = |event: &Event| match in_words(as_json) {
+            true => audit_line(event, caller, &look_up),
+            false => output::json_line(event),
+        };
         let mut request = self.request().with_fixed_times(now)?;
         let mut is_empty = true;
         loop {
@@ -66,23 +88,70 @@ impl AuditCommand {
             let page = call(caller, "list_events", asked)?;
             let EventPage { items, next, .. } =
                 serde_json::from_value(page).map_err(unreadable_page)?;
-            let line = |event: &Event| match in_words {
-                true => audit_line(event, caller, &look_up),
-                false => output::json_line(event),
-            };
             let lines: Vec<String> = items.iter().map(line).collect();
             is_empty &= lines.is_empty();
             if !output::print_lines(&lines)? {
                 return Ok(());
             }
+            let last = items.last().map_or(request.after, |event| event.sequence);
             match next {
                 Some(next) => request.after = next,
+                None if self.follow => {
+                    request.after = last;
+                    wait();
+                }
                 None if is_empty => {
                     output::print_note(&format!("no event in {} fits", caller.workspace));
                     return Ok(());
                 }
                 None => return Ok(()),
             }
+        }
+    }
+
+    /// Prints every event of the home, workspace by workspace, each in the order of its journal.
+    ///
+    /// # Errors
+    /// `invalid` if the time is not valid; `unavailable` if the store cannot be read or the output cannot be
+    /// written.
+    pub(crate) fn run_all(
+        &self,
+        book: &Commonbook,
+        caller: &Caller,
+        now: Timestamp,
+        as_json: bool,
+    ) -> Result<()> {
+        let since = self.request().with_fixed_times(now)?.since;
+        let since: Option<Timestamp> = since.and_then(|time| time.parse().ok());
+        let line = |event: &Event| match in_words(as_json) {
+            true => format!("{}: {}", event.workspace, audit_line(event, caller, &|_, _, _| None)),
+            false => output::json_line(event),
+        };
+        let mut positions: BTreeMap<Workspace, u64> = BTreeMap::new();
+        loop {
+            for (workspace, end) in book.journal_ends()? {
+                // A journal that is shorter than before is that of a store that was restored.
+                let position = match positions.entry(workspace.clone()) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(match since {
+                        Some(time) => book.position_before(&workspace, time)?,
+                        None => 0,
+                    }),
+                };
+                *position = end.min(*position);
+                while *position < end {
+                    let events = book.audit_events(&workspace, *position, AUDIT_EVENTS_MAX)?;
+                    *position = events.last().map_or(end, |event| event.sequence);
+                    let lines: Vec<String> = events.iter().map(line).collect();
+                    if !output::print_lines(&lines)? {
+                        return Ok(());
+                    }
+                }
+            }
+            if !self.follow {
+                return Ok(());
+            }
+            wait();
         }
     }
 
@@ -98,6 +167,17 @@ impl AuditCommand {
             ..ListEvents::default()
         }
     }
+}
+
+/// Whether events are shown in words.
+fn in_words(as_json: bool) -> bool {
+    std::io::stdout().is_terminal() && !as_json
+}
+
+/// Waits until the next look at a journal: nobody sends.
+fn wait() {
+    let (_sender, nothing) = mpsc::channel::<()>();
+    let _ = nothing.recv_timeout(FOLLOW_DELAY);
 }
 
 /// An event on one line: when, who did what, from where, and what finds it again.

@@ -93,7 +93,7 @@ pub(super) fn show_explained_context(response: &Value) {
                 format!(
                     "{} of the budget of {}; the prompt has {}, {} with the context",
                     receipt.tokens,
-                    receipt.budget,
+                    receipt.tokens_max(),
                     figures.prompt_tokens_before,
                     figures.prompt_tokens_after
                 ),

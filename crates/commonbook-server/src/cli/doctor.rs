@@ -42,6 +42,15 @@ struct StoreHealth {
     damage: usize,
 }
 
+impl StoreHealth {
+    /// The state of a store that cannot be opened or read.
+    fn unreadable(error: &Error) -> Self {
+        let repair = error.hint.clone().unwrap_or_else(|| "See docs/operating.md.".to_owned());
+        let checks = vec![HealthCheck::faulty("store", error.message.clone(), repair)];
+        Self { json: json!({"findings": [], "error": error.message}), checks, damage: 0 }
+    }
+}
+
 impl DoctorCommand {
     /// Prints what it finds. `accept` accepts the loss of data in the store.
     ///
@@ -57,7 +66,11 @@ impl DoctorCommand {
         as_json: bool,
     ) -> Result<()> {
         let accepted = self.accept_loss.then(accept).transpose()?;
-        let mut store = check_store(config, open, self.deep)?;
+        // The other checks may say why it cannot be opened.
+        let (mut store, store_error) = match check_store(config, open, self.deep) {
+            Ok(store) => (store, None),
+            Err(error) => (StoreHealth::unreadable(&error), Some(error)),
+        };
         if let Some(StoreLoss { reason, .. }) = accepted {
             store.checks.insert(0, HealthCheck::healthy("accepted", reason.clone()));
             store.json["accepted_loss"] = json!(reason);
@@ -74,6 +87,9 @@ impl DoctorCommand {
                     print_labelled("", &format!("-> {repair}"));
                 }
             }
+        }
+        if let Some(error) = store_error {
+            return Err(error);
         }
         if store.damage > 0 {
             let message = format!("the store is damaged: {} findings", store.damage);

@@ -1,7 +1,5 @@
 //! `export`: all that the caller may read, one JSON object a line, as `import` reads it, or such lines in an archive.
 
-mod bundle;
-
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -27,8 +25,6 @@ pub(crate) enum ExportFormat {
     Jsonl,
     /// One file with these lines, counted and with checksums; encrypted, if you say for whom.
     Archive,
-    /// A .mem bundle of Portable Memory, for other programs: a folder with memories only.
-    Mem,
 }
 
 /// Exports all that you may read of the workspace, as lines that `commonbook import` reads: memories with
@@ -52,8 +48,7 @@ pub(crate) struct ExportCommand {
     /// Export the standing memory files of the home too
     #[arg(long)]
     standing: bool,
-    /// File to write, with mode 0600 and only if the export completes; - or none writes standard output. For mem
-    /// a folder
+    /// File to write, with mode 0600 and only if the export completes; - or none writes standard output
     file: Option<PathBuf>,
 }
 
@@ -80,22 +75,6 @@ impl ExportCommand {
         home: &Path,
     ) -> Result<()> {
         let encryption = self.read_encryption()?;
-        match self.format {
-            ExportFormat::Mem => self.run_bundle(page_of, caller, home),
-            ExportFormat::Jsonl | ExportFormat::Archive => {
-                self.run_file(page_of, caller, home, encryption.as_ref())
-            }
-        }
-    }
-
-    /// Writes lines, or an archive of them.
-    fn run_file(
-        &self,
-        page_of: impl Fn(&ExportWorkspace) -> Result<ExportPage>,
-        caller: &Caller,
-        home: &Path,
-        encryption: Option<&Encryption>,
-    ) -> Result<()> {
         let mut destination = match &self.file {
             None => ExportDestination::Stdout,
             Some(path) if path == Path::new("-") => ExportDestination::Stdout,
@@ -121,7 +100,9 @@ impl ExportCommand {
         };
         let written = match self.format == ExportFormat::Archive {
             false => write_lines(&page_of, request, &mut destination, &progress),
-            true => write_archive(&page_of, request, &mut destination, encryption, &progress),
+            true => {
+                write_archive(&page_of, request, &mut destination, encryption.as_ref(), &progress)
+            }
         };
         progress.finish_and_clear();
         match written {

@@ -109,7 +109,8 @@ fn print_certificate(certificate: &ForgetCertificate) {
 
 fn print_places<'p>(places: impl Iterator<Item = &'p ForgetPlace>) {
     print_line("Places:");
-    for ForgetPlace { place, found } in places {
+    for ForgetPlace { place, found, says } in places {
         print_line(&format!("  {found:>5}  {place}"));
+        says.iter().for_each(|sentence| print_line(&format!("           {sentence}")));
     }
 }

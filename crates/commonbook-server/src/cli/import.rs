@@ -206,9 +206,9 @@ impl ImportTally {
         chunk: impl IntoIterator<Item = SourceLine>,
     ) -> Result<()> {
         let (mut places, mut lines) = (Vec::new(), Vec::new());
-        for SourceLine { place, value, is_own } in chunk {
+        for SourceLine { place, value, origin } in chunk {
             let parsed =
-                value.and_then(|value| Ok((SourceLine::parse(value.clone(), is_own, key)?, value)));
+                value.and_then(|value| Ok((SourceLine::parse(value.clone(), origin, key)?, value)));
             match parsed {
                 Ok((ImportLine::Record(record), _)) if is_header(&record)? => self.headers += 1,
                 Ok((line, value)) => {
@@ -291,6 +291,10 @@ impl ImportTally {
             answer["left_out"] = json!(left_out);
         }
         answer["not_read"] = source.unread().report();
+        let replaced = source.replaced();
+        if !replaced.is_empty() {
+            answer["not_utf8"] = json!(replaced);
+        }
         if let Some(count) = source.messages_read() {
             answer["messages_read"] = json!(count);
         }
@@ -448,7 +452,7 @@ fn print_unknown_statuses(statuses: &BTreeMap<String, u64>) {
     for (status, count) in statuses.iter().take(REPORTED_LINES_MAX) {
         let lines = count_text(*count, "line", "lines");
         output::print_note(&format!(
-            "{lines} with the status {status:?}, which is not known: current, with the status as metadata"
+            "{lines} with the status {status:?}, which is not known: as any other line, with the status as metadata"
         ));
     }
 }

@@ -8,8 +8,8 @@ use commonbook::model::bulk::{BulkResult, PurgeTrace};
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::event::{EventPage, EventRates};
 use commonbook::model::memory::{
-    Importance, Memory, MemoryUsage, NearNote, OpenedMemories, PurgeResult, RetractedTwin,
-    Retraction, SaveOutcome, SaveResult, Sharing, unbegun_session_hint,
+    ChangedBasis, Importance, Memory, MemoryUsage, NearNote, OpenContradiction, OpenedMemories,
+    PurgeResult, RetractedTwin, Retraction, SaveOutcome, SaveResult, Sharing, unbegun_session_hint,
 };
 use commonbook::model::search::{MatchReason, SearchResponse};
 use commonbook::model::stats::{BusStats, UserList, WorkspaceStats};
@@ -48,6 +48,9 @@ fn print_memory(memory: &Memory, matched: Option<String>, lookup: &ViewLookup<'_
         matched.unwrap_or_default(),
     ];
     print_record(&memory_glance(memory), &facts);
+    let bases = memory.rests_on.iter().map(ChangedBasis::sentence);
+    let marks = bases.chain(memory.contradictions.iter().map(OpenContradiction::sentence));
+    marks.for_each(|mark| print_line(&format!("  ! {mark}")));
 }
 
 pub(super) fn show_saved_memory(response: &Value) {

@@ -119,6 +119,9 @@ impl VaultCommand {
         open: impl FnOnce() -> Result<Commonbook>,
         as_json: bool,
     ) -> Result<()> {
+        if let VaultAction::Accept(_) = &self.action {
+            accept::require_person(&caller)?;
+        }
         let folder = self.folder(config, &caller.workspace);
         let place = &VaultPlace::open(folder.as_deref(), caller, config, open)?;
         match &self.action {
@@ -176,7 +179,7 @@ impl<'p> VaultPlace<'p> {
         }
         if let Some(folder) = folder {
             let home = config.home()?;
-            let registry = VaultRegistry::read(home)?;
+            let registry = VaultRegistry::following(home, folder)?;
             let vault = registry.vault(folder).inspect_err(|_| {
                 note_offer(home, folder, &caller.workspace);
             })?;
@@ -220,14 +223,14 @@ impl<'p> VaultPlace<'p> {
             history: init.with_history,
             ..VaultSettings::new(self.caller.workspace.clone())
         };
-        let registry = VaultRegistry::read(self.config.home()?)?;
+        let registry = VaultRegistry::following(self.config.home()?, &root)?;
         let before = match is_vault(&root) {
             true => Some(registry.vault(&root)?.clone()),
             false => None,
         };
         settings.write(&VaultFolder::new(&root, Box::new(DiskSteps)))?;
         let before = before.unwrap_or_else(|| AdoptedVault::new(settings.clone()));
-        VaultRegistry::set(self.config.home()?, &root, AdoptedVault { settings, ..before })?;
+        VaultRegistry::set(self.config.home()?, &root, before.with_settings(settings))?;
         let report = self.sync(&root, SyncOptions::default())?;
         report::print(&root, &report, false, as_json);
         Ok(())
@@ -302,6 +305,9 @@ pub(crate) fn sync_after_forgetting(
 ) -> Result<()> {
     let Some(workspace) = forgotten else { return Ok(()) };
     let registry = VaultRegistry::read(config.home()?)?;
+    for gone in registry.gone_of(workspace) {
+        print_note(&format!("{}: if it is elsewhere, that still has it", gone_vault(gone)));
+    }
     for (root, _) in registry.vaults_of(workspace).filter(|(root, _)| is_vault(root)) {
         let place = VaultPlace::open(Some(root), caller.clone(), config, &open);
         let report = place.and_then(|place| place.sync(root, SyncOptions::default()));
@@ -362,11 +368,22 @@ fn vault_of(config: &Config, workspace: &Workspace) -> Result<PathBuf> {
     }
     let vaults = registry.vaults_of(workspace).map(|(folder, _)| folder);
     match vaults.filter(|folder| is_vault(folder)).collect::<Vec<_>>()[..] {
-        [] => own,
+        [] => match registry.gone_of(workspace).next() {
+            Some(gone) if !own.as_ref().is_ok_and(|own| is_vault(own)) => Err(gone_vault(gone)),
+            _ => own,
+        },
         [only] => Ok(only.to_owned()),
         [first, ..] => Err(Error::conflict(format!("workspace {workspace} has several vaults"))
             .hint(format!("Name the folder of one: `commonbook vault sync {}`.", first.display()))),
     }
+}
+
+/// The error about a vault whose folder is not there any more.
+fn gone_vault(folder: &Path) -> Error {
+    let folder = folder.display();
+    Error::not_found(format!("the vault of this workspace is not in {folder} any more"))
+        .with_field("DIR")
+        .hint("If you moved it, name its folder: `commonbook vault sync DIR`. Else make another one: `commonbook vault init DIR`.")
 }
 
 /// Whether a folder has anything besides hidden files, such as those of git.

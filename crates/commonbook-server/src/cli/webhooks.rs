@@ -1,6 +1,7 @@
 //! How people read webhooks: the secret once, then where each sends, how far it has come, and what it gave
 //! up.
 
+use commonbook::base::error::{Error, ErrorKind};
 use commonbook::model::webhook::delivery::RetryOutcome;
 use commonbook::model::webhook::{
     NewWebhook, RetryResult, Webhook, WebhookDetails, WebhookList, WebhookTestResult,
@@ -102,15 +103,21 @@ pub(super) fn show_retry_result(response: &Value) {
 }
 
 pub(super) fn show_test_result(response: &Value) {
-    show(response, |result: &WebhookTestResult| match &result.failure {
-        None => {
+    show(response, |result: &WebhookTestResult| {
+        // What failed is the error of the command.
+        if result.failure.is_none() {
             let status = result.status.unwrap_or_default();
             print_line(&format!("The receiver accepted the message (answered {status})"));
         }
-        Some(failure) => {
-            print_line(&format!("The receiver did not accept the message: {failure}"));
-        }
     });
+}
+
+/// The error of a test that the receiver did not accept, so that a script sees it.
+pub(super) fn test_failure(verb: &str, response: &Value) -> Option<Error> {
+    let failure = response["failure"].as_str().filter(|_| verb == "test_webhook")?;
+    let message = format!("the receiver did not accept the message: {failure}");
+    let hint = "Look at the receiver, and at the address with `commonbook webhook list`.";
+    Some(Error::new(ErrorKind::Unavailable, message).hint(hint))
 }
 
 fn print_webhook(webhook: &Webhook) {

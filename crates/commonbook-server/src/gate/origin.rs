@@ -44,7 +44,7 @@ impl AllowedHosts {
             let host = authority.filter(|host| !host.as_str().contains(['@', '*']));
             host.map(|host| HostName { name: normalized_host(&host), port: host.port_u16() })
                 .ok_or_else(|| {
-                    Error::invalid(HOSTS_SETTING, format!("{text:?} is not a host"))
+                    Error::invalid(HOSTS_SETTING, "a part of it is no host name")
                         .hint("Write host names with commas: book.example,localhost:8080.")
                 })
         });

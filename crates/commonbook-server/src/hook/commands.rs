@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use commonbook::base::error::Result;
+use commonbook::base::error::{Error, Result};
 use commonbook::base::{input, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::HookInput;
+use crate::config::without_texts;
 use crate::hook::steps::UserCommand;
 use crate::{atomic, shell};
 
@@ -30,7 +31,14 @@ pub(super) struct CommandOutput {
 /// `unavailable` if the file cannot be read, `invalid` if it is not a list of commands.
 pub(crate) fn read_user_commands(home: &Path) -> Result<Vec<UserCommand>> {
     match atomic::read(&home.join("hooks.json"))? {
-        Some(text) => input::from_json(text.as_bytes()),
+        Some(text) => {
+            let value = input::json(text.as_bytes())?;
+            // A command can hold a password, which no error repeats.
+            input::from_value(value.clone()).map_err(|error| {
+                let message = without_texts(&error.message, &value);
+                Error { message, ..error }
+            })
+        }
         None => Ok(Vec::new()),
     }
 }
@@ -63,5 +71,27 @@ pub(super) fn run(
     match output.trim_ascii() {
         [] => Ok(CommandOutput::default()),
         json => input::from_json(json),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_error_of_the_file_repeats_a_text_of_it() {
+        let home = tempfile::tempdir().unwrap();
+        for text in [
+            r#""curl hunter2pw""#,
+            r#"["curl hunter2pw"]"#,
+            r#"[{"command": "curl hunter2pw", "events": "hunter2pw"}]"#,
+            r#"[{"command": ["curl hunter2pw"]}]"#,
+            r#"[{"command": "x", "priority": "hunter2pw"}]"#,
+            r#"[{"command": "x", "moment": "hunter2pw"}]"#,
+        ] {
+            std::fs::write(home.path().join("hooks.json"), text).unwrap();
+            let error = read_user_commands(home.path()).unwrap_err();
+            assert!(!error.message.contains("hunter2pw"), "{text}: {}", error.message);
+        }
     }
 }

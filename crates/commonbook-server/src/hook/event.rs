@@ -8,8 +8,14 @@ use super::{
 };
 
 /// The prefixes that clients put before the tools of a server named `commonbook`.
-const OWN_TOOL_PREFIXES: [&str; 4] =
-    ["mcp__commonbook__", "mcp_commonbook_", "commonbook-", "commonbook_"];
+const OWN_TOOL_PREFIXES: [&str; 6] = [
+    "mcp__commonbook__",
+    "mcp_commonbook_",
+    "commonbook__",
+    "commonbook-",
+    "commonbook_",
+    "commonbook/",
+];
 
 /// The form of a client's delegation: the tools, and the arguments for role and task.
 struct DelegationFormat {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use commonbook::base::error::{ErrorKind, Result};
+use commonbook::base::error::{Error, ErrorKind, Result, unless_unwritable};
 use commonbook::base::home_key::HomeKey;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint};
@@ -12,6 +12,7 @@ use commonbook::prompt::briefing::{Briefing, GetBriefing};
 use commonbook::prompt::context::{AgentContext, GetContext};
 use commonbook::verbs::project_context;
 use commonbook_text::echo::without_contexts;
+use commonbook_text::sanitize::one_line;
 use serde_json::Value;
 
 use super::progress::HookProgress;
@@ -25,7 +26,7 @@ use crate::atomic;
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
 use crate::hook::steps::{HookStep, hook_steps};
-use crate::project::check_switch;
+use crate::project::{check_switch, rules_where_off};
 use crate::remote::ServerAddress;
 use crate::ticket::{self, CallTicket, ToolCall};
 
@@ -71,20 +72,23 @@ impl<'c> HookInvocation<'c> {
         }
         let local_config = config_around(&input, config);
         match check_switch(&local_config) {
-            // Commonbook is off: the hook touches nothing.
             Err(off) if off.kind == ErrorKind::Forbidden => {
-                return Ok((HookResponse::Nothing.render(&input), None));
+                let response = response_where_off(&off, &input, claims, &local_config)?;
+                return Ok((response.render(&input), None));
             }
             switched => switched?,
+        }
+        if let (HookEvent::SessionStart, Some(error)) = (input.moment, &config.home_error) {
+            tracing::error!(error = %error.message, "the hook has no home");
+            return Ok((HookResponse::Context(notice_of(error)).render(&input), None));
         }
         progress.begin(input.moment);
         let near = local_config.nearest_workspace();
         let address = ServerAddress::of(&local_config, Some(input.client.name()))?;
         let agent = address.as_ref().and_then(|address| address.agent.clone());
         let local_config = Config { agent: config.agent.clone().or(agent), ..local_config };
-        let name = Some((input.client.name().to_owned(), String::new()));
         let client = resolve_caller(
-            &CallerClaims { client: name, ..claims.clone() },
+            &claims_of(&input, claims),
             &local_config,
             near.clone().ok().flatten(),
             EntryPoint::Hook,
@@ -222,9 +226,10 @@ impl<'c> HookInvocation<'c> {
         }
     }
 
-    /// The session of the client: the existing one, or a new one.
+    /// The session of the client: the existing one, or a new one; none where the store can only be read.
     fn session(&mut self) -> Result<Option<String>> {
-        session_of(&mut self.verbs, &self.client, self.input.session.as_deref())
+        let session = session_of(&mut self.verbs, &self.client, self.input.session.as_deref());
+        Ok(unless_unwritable(session)?.flatten())
     }
 
     /// Starts the session, and briefs the agent; for a resumed session also on what it contains.
@@ -315,6 +320,49 @@ impl<'c> HookInvocation<'c> {
         self.ticket = Some(CallTicket::new(agent, session, call).to_signed_text(&key));
         Ok(())
     }
+}
+
+/// One line about what keeps Commonbook from a session.
+fn notice_of(error: &Error) -> String {
+    let hint = error.hint.as_deref().unwrap_or_default();
+    one_line(&format!("{}. {hint}", error.message))
+}
+
+/// The response where Commonbook is off: the hook writes nothing. What a project's file says may be a
+/// stranger's word, so that the agent reads it, and beside it the rules of the person.
+fn response_where_off(
+    off: &Error,
+    input: &HookInput,
+    claims: &CallerClaims,
+    config: &Config,
+) -> Result<HookResponse> {
+    if config.switch.is_some() {
+        return Ok(HookResponse::Nothing);
+    }
+    let client = resolve_caller(&claims_of(input, claims), config, None, EntryPoint::Hook)?;
+    let rules = |agent: Option<Agent>, task: &str| {
+        let caller = client.clone().narrow_to(agent.as_ref().map(Agent::as_str))?;
+        Ok::<_, Error>(rules_where_off(config, &caller, task))
+    };
+    match input.moment {
+        HookEvent::Delegation => {
+            let task = input.delegation.as_ref().map_or("", |delegation| &delegation.task);
+            let rules = rules(input.target_agent(&client.agent), &without_contexts(task))?;
+            Ok(delegation_response(input, &rules.unwrap_or_default()))
+        }
+        _ if input.begins_session() => {
+            let texts = [Some(notice_of(off)), rules(None, "")?];
+            let texts: Vec<String> = texts.into_iter().flatten().collect();
+            Ok(HookResponse::Context(texts.join("\n\n")))
+        }
+        _ => Ok(HookResponse::Nothing),
+    }
+}
+
+/// The claims of the client of a hook.
+fn claims_of(input: &HookInput, claims: &CallerClaims) -> CallerClaims {
+    let name = (input.client.name().to_owned(), String::new());
+    CallerClaims { client: Some(name), ..claims.clone() }
 }
 
 /// The configuration in the folder of a hook: the one that its client opened, if that is around it.

@@ -1,8 +1,9 @@
 //! The answer of a tool: what a model reads.
 //!
 //! A search is a block of items, as in a context; a verb that writes a text for an agent answers that
-//! text. Every other answer is JSON without what a model does not need; `get_…` returns all fields, and
-//! so does every tool with `verbose`, for programs also as structured content.
+//! text. Every other answer is JSON without what a model does not need. `get_…` returns all fields,
+//! but of a memory those that a list shows; every tool returns all with `verbose`, for programs also as structured
+//! content.
 //!
 //! Nothing else in this door makes a content: what is stored leaves it as a block of `prompt/` or as
 //! [`RecordedJson`], which says that its texts are data.
@@ -232,10 +233,11 @@ fn content(
         name if TEXT_VERBS.contains(&name) => {
             AnswerContent::Block(text_of(response, NOTHING_KNOWN, tools))
         }
-        // Several memories come with what a list shows of each.
+        // What a list shows of each: several come as a list.
         "get_memory" if response.get("further").or(response.get("left")).is_some() => {
             json(&lean(&opened_list(response), AnswerView::Read, tools))
         }
+        "get_memory" => json(&lean(response, AnswerView::Read, tools)),
         name if name.starts_with("get_") => json(response),
         name => {
             let view = match (WRITING_VERBS.contains(&name), response["dry_run"] == true) {

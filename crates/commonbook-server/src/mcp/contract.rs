@@ -4,7 +4,10 @@
 //! server, which checks them and answers with a hint. The schema allows further properties, because
 //! a hook may add a ticket.
 
+use std::sync::LazyLock;
+
 use commonbook::base::error::{Error, Result};
+use commonbook::base::input::{EmptyText, RequestForm};
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
@@ -101,18 +104,30 @@ pub(super) fn joined_schema(tool: &JoinedTool) -> JsonObject {
     schema
 }
 
+/// The form of the arguments that are of every tool, by which they are read as those of a request.
+static OWN_FORM: LazyLock<RequestForm> = LazyLock::new(|| {
+    let fields =
+        json!({VERBOSE_ARGUMENT: {"type": "boolean"}, OFFSET_ARGUMENT: {"type": "integer"}});
+    RequestForm::of(&json!({"type": "object", "properties": fields}))
+});
+
+/// Takes an argument that is of every tool off those of a call; `None` if it is absent or says nothing.
+fn take_own(arguments: &mut JsonObject, name: &str) -> Option<Value> {
+    let value = arguments.shift_remove(name)?;
+    let mut read = OWN_FORM.read(json!({name: value}), EmptyText::Filler);
+    read.as_object_mut()?.shift_remove(name)
+}
+
 /// Takes the argument `verbose` off the arguments of a call.
 ///
 /// # Errors
 /// `invalid` unless it is true or false.
 pub(super) fn take_verbose(arguments: &mut JsonObject) -> Result<bool> {
-    match arguments.shift_remove(VERBOSE_ARGUMENT) {
-        None | Some(Value::Null) => Ok(false),
+    match take_own(arguments, VERBOSE_ARGUMENT) {
+        None => Ok(false),
         Some(Value::Bool(verbose)) => Ok(verbose),
-        Some(Value::String(text)) if text.is_empty() => Ok(false),
-        Some(Value::String(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
-        Some(Value::String(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
-        Some(_) => Err(Error::invalid(VERBOSE_ARGUMENT, "expected true or false")),
+        Some(_) => Err(Error::invalid(VERBOSE_ARGUMENT, "expected true or false")
+            .hint("Leave it out for the short answer.")),
     }
 }
 
@@ -126,12 +141,8 @@ pub(super) fn take_offset(verb: &Verb, arguments: &mut JsonObject) -> Result<usi
     if !reads || verb.call.fields().any(|(field, _)| field == OFFSET_ARGUMENT) {
         return Ok(0);
     }
-    let offset = match arguments.shift_remove(OFFSET_ARGUMENT) {
-        None | Some(Value::Null) => return Ok(0),
-        Some(Value::String(text)) if text.is_empty() => return Ok(0),
-        Some(Value::String(text)) => text.trim().parse().ok(),
-        Some(number) => number.as_u64(),
-    };
+    let Some(offset) = take_own(arguments, OFFSET_ARGUMENT) else { return Ok(0) };
+    let offset = offset.as_u64();
     if has_pages(verb) && offset != Some(0) {
         return Err(Error::invalid(OFFSET_ARGUMENT, "unknown field; pages have a `cursor`")
             .hint("Send the `next` of the last page as `cursor`."));
@@ -212,4 +223,43 @@ pub(super) fn first_sentence(text: &str) -> String {
     let line = one_line(text);
     let end = line.match_indices(". ").map(|(at, _)| at).next().unwrap_or(line.len());
     line[..end].trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_of_every_tool_is_read_as_any_argument() {
+        let verb = crate::verb::find(OFFSET_TOOL).unwrap();
+        let arguments =
+            |name: &str, value: &Value| JsonObject::from_iter([(name.to_owned(), value.clone())]);
+        for (value, expected) in [
+            (json!(true), Some(true)),
+            (json!("yes"), Some(true)),
+            (json!(1), Some(true)),
+            (json!("True"), Some(true)),
+            (json!("null"), Some(false)),
+            (json!(null), Some(false)),
+            (json!(""), Some(false)),
+            (json!("no"), Some(false)),
+            (json!("perhaps"), None),
+        ] {
+            let found = take_verbose(&mut arguments(VERBOSE_ARGUMENT, &value));
+            assert_eq!(found.ok(), expected, "{value}");
+        }
+        for (value, expected) in [
+            (json!(7), Some(7)),
+            (json!("7"), Some(7)),
+            (json!(7.0), Some(7)),
+            (json!("null"), Some(0)),
+            (json!("None"), Some(0)),
+            (json!(""), Some(0)),
+            (json!(-1), None),
+            (json!("end"), None),
+        ] {
+            let found = take_offset(verb, &mut arguments(OFFSET_ARGUMENT, &value));
+            assert_eq!(found.ok(), expected, "{value}");
+        }
+    }
 }

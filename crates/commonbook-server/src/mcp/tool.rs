@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use commonbook::base::input::plain_name;
 use commonbook_text::nearest::nearest_name;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 
@@ -77,8 +78,126 @@ fn joined_tool(joined: &JoinedTool) -> Tool {
     tool
 }
 
-/// Words of other tools' names, with the tools that do what they say.
-const TOOLS_OF_WORDS: [(&str, &str); 17] = [
+/// The names of tools that an error lists; of more it lists these and says where the others are.
+const LISTED_TOOLS_MAX: usize = 16;
+
+/// The tools of other memories, with the verb that does the same.
+const OTHER_TOOLS: [(&str, &[&str]); 8] = [
+    (
+        "save_memory",
+        &[
+            "add",
+            "add_fact",
+            "add_memories",
+            "add_memory",
+            "add_note",
+            "add_observations",
+            "create_entities",
+            "create_memory",
+            "create_note",
+            "insert_memory",
+            "memorize",
+            "memory_add",
+            "memory_save",
+            "memory_store",
+            "new_memory",
+            "note",
+            "put_memory",
+            "record",
+            "remember",
+            "remember_fact",
+            "save",
+            "save_to_memory",
+            "set_memory",
+            "store",
+            "store_memory",
+            "write_memory",
+            "write_note",
+            "add_episode",
+        ],
+    ),
+    (
+        "search_memory",
+        &[
+            "ask_memory",
+            "find",
+            "find_memories",
+            "find_memory",
+            "lookup",
+            "memory_query",
+            "memory_recall",
+            "memory_search",
+            "open_nodes",
+            "query",
+            "query_memory",
+            "recall",
+            "recall_memory",
+            "retrieve",
+            "retrieve_memories",
+            "retrieve_memory",
+            "search",
+            "search_facts",
+            "search_nodes",
+            "search_notes",
+            "semantic_search",
+        ],
+    ),
+    (
+        "list_memories",
+        &[
+            "get_all",
+            "get_all_memories",
+            "get_memories",
+            "list",
+            "list_all_memories",
+            "list_notes",
+            "read_graph",
+            "show_memories",
+        ],
+    ),
+    (
+        "get_memory",
+        &["fetch", "get", "memory_get", "open_memory", "read_memory", "read_note", "show_memory"],
+    ),
+    (
+        "update_memory",
+        &[
+            "change_memory",
+            "edit",
+            "edit_memory",
+            "edit_note",
+            "memory_update",
+            "modify_memory",
+            "replace_memory",
+        ],
+    ),
+    (
+        "delete_memory",
+        &[
+            "clear_memory",
+            "delete",
+            "delete_all",
+            "delete_all_memories",
+            "delete_entities",
+            "delete_memories",
+            "delete_note",
+            "delete_observations",
+            "erase_memory",
+            "forget",
+            "memory_delete",
+            "remove",
+            "remove_memories",
+            "remove_memory",
+            "reset_memory",
+            "wipe_memory",
+        ],
+    ),
+    ("get_context", &["build_context", "context", "load_context", "memory_context"]),
+    ("add_relation", &["create_relation", "create_relations", "link_memories", "relate"]),
+];
+
+/// Words in names of tools, with the tools that do what they say.
+const TOOLS_OF_WORDS: [(&str, &str); 18] = [
     ("add", "save_memory"),
     ("create", "save_memory"),
     ("store", "save_memory"),
@@ -96,33 +215,49 @@ const TOOLS_OF_WORDS: [(&str, &str); 17] = [
     ("edit", "update_memory"),
     ("update", "update_memory"),
     ("remove", "delete_memory"),
+    ("forget", "delete_memory"),
 ];
 
-/// The message about a tool that is not offered: the set that has it, or the offered ones with near names.
+/// The message about a tool that is not offered: how it is called here, the set that has it, or what has a near name.
 pub(super) fn unknown_tool(name: &str, selection: &ToolSelection) -> String {
-    if let Some(tier) =
-        ToolTier::ALL.into_iter().find(|tier| tier.verbs().any(|verb| verb.name == name))
+    // Clients and models write the server before the name: `functions.save_memory`, `commonbook:save_memory`.
+    let own = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
+    let plain = plain_name(own.rsplit("__").next().unwrap_or(own));
+    let offered = selection.tool_names();
+    let all: Vec<&str> = ToolTier::Full.verbs().map(|verb| verb.name).collect();
+    let other = OTHER_TOOLS.iter().find(|(_, names)| names.contains(&plain.as_str()));
+    let of_word =
+        || plain.split('_').find_map(|word| TOOLS_OF_WORDS.iter().find(|(it, _)| *it == word));
+    let own = offered.iter().chain(&all).copied().find(|known| *known == plain);
+    let near = own
+        .or_else(|| other.map(|(tool, _)| *tool))
+        .or_else(|| nearest_name(&plain, &offered))
+        .or_else(|| nearest_name(&plain, &all))
+        .or_else(|| of_word().map(|(_, tool)| *tool));
+    let Some(near) = near else {
+        let listed = offered.iter().take(LISTED_TOOLS_MAX).copied().collect::<Vec<_>>().join(", ");
+        let more = match offered.len().saturating_sub(LISTED_TOOLS_MAX) {
+            0 => String::new(),
+            more => format!(" and {more} more, which tools/list has"),
+        };
+        return format!("unknown tool {name}; the tools are {listed}{more}");
+    };
+    let is_meant = if near == name { String::new() } else { format!("did you mean {near}? ") };
+    if selection.offers(near) {
+        return format!("unknown tool {name}: {}", is_meant.trim_end());
+    }
+    if let Some((tool, action)) =
+        JoinedTool::of_verb(near).filter(|(tool, _)| selection.offers(tool.name))
     {
-        if let Some((tool, action)) =
-            JoinedTool::of_verb(name).filter(|(it, _)| selection.offers(it.name))
-        {
-            let (tool, action) = (tool.name, action.name);
-            return format!("unknown tool {name}: call {tool} with the action {action}");
-        }
-        let set = tier.name();
-        return format!(
-            "unknown tool {name}: it is not offered here. `commonbook mcp --tools {set}` offers it, or the header \
-             {TOOLS_HEADER}: {set}"
-        );
+        let (tool, action) = (tool.name, action.name);
+        return format!("unknown tool {name}: {is_meant}Call {tool} with the action {action}");
     }
-    let plain = name.to_lowercase().replace('-', "_");
-    let names = selection.tool_names();
-    let does = plain.split('_').find_map(|word| TOOLS_OF_WORDS.iter().find(|(it, _)| *it == word));
-    let does = does.map(|(_, tool)| *tool).filter(|tool| names.contains(tool));
-    match nearest_name(&plain, &names).or(does) {
-        Some(near) => format!("unknown tool {name}: did you mean {near}?"),
-        None => format!("unknown tool {name}; the tools are {}", names.join(", ")),
-    }
+    let set = ToolTier::ALL.into_iter().find(|tier| tier.verbs().any(|verb| verb.name == near));
+    let set = set.map_or(near, ToolTier::name);
+    format!(
+        "unknown tool {name}: {is_meant}It is not offered here. `commonbook mcp --tools {set}` offers it, or the header \
+         {TOOLS_HEADER}: {set}"
+    )
 }
 
 /// Every tool as a client sees it, those of several verbs last.
@@ -154,7 +289,19 @@ mod tests {
         let table = [
             ("list_memories", "`commonbook mcp --tools team` offers it"),
             ("append_entries", "`commonbook mcp --tools team` offers it"),
-            ("read_case", "call cases with the action read"),
+            ("read_case", "Call cases with the action read"),
+            (
+                "list_memorys",
+                "did you mean list_memories? It is not offered here. `commonbook mcp --tools team`",
+            ),
+            ("delete_all_memories", "did you mean delete_memory?"),
+            ("forget", "did you mean delete_memory?"),
+            ("store_memory", "did you mean save_memory?"),
+            ("createEntities", "did you mean save_memory?"),
+            ("read_graph", "did you mean list_memories?"),
+            ("functions.save_memory", "did you mean save_memory?"),
+            ("commonbook:search_memory", "did you mean search_memory?"),
+            ("mcp__commonbook__get_memory", "did you mean get_memory?"),
             ("save_memories", "`commonbook mcp --tools full` offers it"),
             ("add_memory", "did you mean save_memory?"),
             ("serch_memory", "did you mean search_memory?"),
@@ -165,6 +312,11 @@ mod tests {
         for (name, expected) in table {
             let found = unknown_tool(name, &core);
             assert!(found.contains(expected), "{name}: {found}");
+        }
+        let full = unknown_tool("weather", &ToolSelection::of(ToolTier::Full));
+        assert!(full.len() < 400 && full.contains(" more, which tools/list has"), "{full}");
+        for (verb, _) in OTHER_TOOLS {
+            assert!(verb::find(verb).is_some(), "{verb}");
         }
     }
 

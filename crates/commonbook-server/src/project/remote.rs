@@ -24,9 +24,16 @@ const CASELESS_HOSTS: [&str; 8] = [
     "gitee.com",
 ];
 
-/// First names of hosts that run the software of one of those.
-const CASELESS_NAMES: [&str; 8] =
-    ["github", "gitlab", "bitbucket", "stash", "gitea", "forgejo", "codeberg", "gogs"];
+/// Parts of words in names of hosts that run the software of one of those: `gitlab01`, `mygithub`.
+const CASELESS_PARTS: [&str; 8] =
+    ["github", "gitlab", "bitbucket", "gitea", "forgejo", "codeberg", "gogs", "azuredevops"];
+/// Words of the same, which mean something else within a longer word.
+const CASELESS_WORDS: [&str; 5] = ["ghe", "ghes", "stash", "tfs", "ado"];
+
+/// The port at which Bitbucket's own server listens for ssh.
+const BITBUCKET_PORT: &str = "7999";
+/// The part before a project's key in its URLs of HTTP.
+const BITBUCKET_PART: &str = "scm";
 
 /// Names of organisations at Azure stand before this host.
 const VISUAL_STUDIO: &str = ".visualstudio.com";
@@ -35,9 +42,11 @@ const VISUAL_STUDIO: &str = ".visualstudio.com";
 /// and `https://user@www.GitHub.com:443/acme/api.git/`. Returns `None` for a path on this machine.
 ///
 /// Schemes, users, passwords and ports make no difference; aliases of the user's ssh configuration and the
-/// rewritten URLs of git's are followed. Letters keep their case in a path unless the host ignores it.
+/// rewritten URLs of git's are followed. Letters keep their case in a path unless the host ignores it: GitHub,
+/// GitLab, Gitea, Forgejo, Bitbucket and Azure DevOps do, also on hosts of one's own, which are known by their
+/// name or by the form of the path. A host of any other name may serve plain folders, whose case counts.
 pub(super) fn canonical_remote(url: &str, settings: &RemoteSettings) -> Option<String> {
-    let RemoteForm { is_ssh, host, path } = RemoteForm::parse(url)?;
+    let RemoteForm { is_ssh, host, port, path } = RemoteForm::parse(url)?;
     let host = match is_ssh {
         true => settings.ssh_host(&host).unwrap_or(host),
         false => host,
@@ -48,10 +57,21 @@ pub(super) fn canonical_remote(url: &str, settings: &RemoteSettings) -> Option<S
     let host = named.map_or(host, |(_, host)| *host);
     let parts = path.split('/').map(decoded).filter(|part| !part.is_empty());
     let parts: Vec<String> = parts.skip_while(|part| part == "~").collect();
-    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let mut parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    // Bitbucket's own server at a host of any name.
+    let has_own_part = !is_ssh
+        && !is_caseless(host)
+        && parts.len() == 3
+        && parts[0].eq_ignore_ascii_case(BITBUCKET_PART);
+    if has_own_part {
+        parts.remove(0);
+    }
+    let is_bitbucket = has_own_part || (is_ssh && port.as_deref() == Some(BITBUCKET_PORT));
     let (host, path) = match host.strip_suffix(VISUAL_STUDIO) {
         Some(organisation) => ("dev.azure.com", azure_path(Some(organisation), &parts)),
-        None if host == "dev.azure.com" => (host, azure_path(None, &parts)),
+        None if host == "dev.azure.com" || is_azure_server(&parts) => {
+            (host, azure_path(None, &parts))
+        }
         None => (host, host_path(host, &parts).join("/")),
     };
     let path = path.trim_end_matches('/');
@@ -59,9 +79,23 @@ pub(super) fn canonical_remote(url: &str, settings: &RemoteSettings) -> Option<S
     if host.is_empty() || path.is_empty() {
         return None;
     }
-    let first = host.split('.').next().unwrap_or_default();
-    let is_caseless = CASELESS_HOSTS.contains(&host) || CASELESS_NAMES.contains(&first);
+    let is_caseless = is_bitbucket || is_azure_server(&parts) || is_caseless(host);
     Some(format!("{host}/{}", if is_caseless { path.to_lowercase() } else { path.to_owned() }))
+}
+
+/// Whether a host ignores the case of letters in a path.
+fn is_caseless(host: &str) -> bool {
+    let mut words =
+        host.split(['.', '-']).map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
+    CASELESS_HOSTS.contains(&host)
+        || words.any(|word| {
+            CASELESS_WORDS.contains(&word) || CASELESS_PARTS.iter().any(|part| word.contains(part))
+        })
+}
+
+/// Whether a path is one of Azure DevOps, which all its servers write alike.
+fn is_azure_server(parts: &[&str]) -> bool {
+    parts.iter().rev().skip(1).any(|part| part.eq_ignore_ascii_case("_git"))
 }
 
 /// The same of a remote in the spelling of an earlier version: a host, and a path.
@@ -70,6 +104,7 @@ pub(super) fn respelled(remote: &str, settings: &RemoteSettings) -> Option<Strin
     let url = match host {
         "" => return None,
         address if address.contains(':') => format!("ssh://[{address}]/{path}"),
+        host if path.starts_with("scm/") => format!("https://{host}/{path}"),
         host => format!("{host}:{path}"),
     };
     let rewritten = settings.rewritten(&url).unwrap_or(url);
@@ -90,6 +125,7 @@ pub(super) fn older_spelling(url: &str) -> Option<String> {
 struct RemoteForm {
     is_ssh: bool,
     host: String,
+    port: Option<String>,
     path: String,
 }
 
@@ -116,11 +152,12 @@ impl RemoteForm {
             }
         };
         let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-        let host = match host.strip_prefix('[') {
-            Some(address) => address.split_once(']')?.0,
-            None => host.split_once(':').map_or(host, |(host, _)| host),
+        let (host, rest) = match host.strip_prefix('[') {
+            Some(address) => address.split_once(']')?,
+            None => host.split_at(host.find(':').unwrap_or(host.len())),
         };
-        Some(Self { is_ssh, host: host.to_owned(), path: path.to_owned() })
+        let port = rest.strip_prefix(':').map(str::to_owned);
+        Some(Self { is_ssh, host: host.to_owned(), port, path: path.to_owned() })
     }
 
     /// `REGION://[PROFILE@]NAME` is the repository that the region's host has under this name.
@@ -128,7 +165,7 @@ impl RemoteForm {
         let (region, name) = rest.split_once("://").filter(|(region, _)| is_word(region))?;
         let name = name.rsplit_once('@').map_or(name, |(_, name)| name);
         let host = format!("git-codecommit.{region}.amazonaws.com");
-        Some(Self { is_ssh: false, host, path: format!("v1/repos/{name}") })
+        Some(Self { is_ssh: false, host, port: None, path: format!("v1/repos/{name}") })
     }
 }
 
@@ -151,7 +188,7 @@ fn scp_parts(url: &str) -> Option<(&str, &str)> {
 fn azure_path(organisation: Option<&str>, parts: &[&str]) -> String {
     const FILLERS: [&str; 4] = ["_git", "_optimized", "_full", "_ssh"];
     let is_filler = |part: &&&str| {
-        FILLERS.contains(part)
+        FILLERS.iter().any(|filler| part.eq_ignore_ascii_case(filler))
             || (organisation.is_some() && part.eq_ignore_ascii_case("DefaultCollection"))
     };
     let parts = parts.strip_prefix(&["v3"]).unwrap_or(parts);

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::model::caller::Caller;
+use commonbook::verbs::person_rules;
 use commonbook_text::decode::strict_text_of_bytes;
 use commonbook_text::nearest::nearest_name;
 use serde_json::{Map, Value};
@@ -19,12 +21,27 @@ const PROJECT_FILE_BYTES_MAX: u64 = 64 * 1024;
 /// The one setting of a project.
 const OFF: &str = "off";
 
-/// Succeeds if Commonbook is on: in this process, and in the project of its folder.
+/// Succeeds if Commonbook is on: in this process, and in the project of its folder. A file of the project that
+/// is not valid came with a clone, and switches nothing off: the log and `doctor` name it.
+///
+/// # Errors
+/// `forbidden` if `COMMONBOOK` or the project switches it off; `invalid` if the variable is not valid.
+pub(crate) fn check_switch(config: &Config) -> Result<()> {
+    match read_switch(config) {
+        Err(error) if error.kind == ErrorKind::Invalid && config.switch.is_none() => {
+            tracing::warn!(error = %error.message, "the project's file switches nothing off");
+            Ok(())
+        }
+        switched => switched,
+    }
+}
+
+/// Reads whether Commonbook is on, as [`check_switch`] does, and names a file that is not valid.
 ///
 /// # Errors
 /// `forbidden` if `COMMONBOOK` or the project switches it off; `invalid` if the variable or the file of
 /// the project is not valid.
-pub(crate) fn check_switch(config: &Config) -> Result<()> {
+pub(crate) fn read_switch(config: &Config) -> Result<()> {
     match config.switch.as_deref() {
         Some("off") => Err(switched_off("COMMONBOOK=off", "Unset COMMONBOOK to use it again.")),
         // A person can use Commonbook in a project that switches it off.
@@ -42,6 +59,18 @@ pub(crate) fn check_switch(config: &Config) -> Result<()> {
             _ => Ok(()),
         },
     }
+}
+
+/// What an agent receives where Commonbook is off: the rules of the person alone, if the file of a project
+/// switches it off, which may be a stranger's. The person's own switch silences them too.
+pub(crate) fn rules_where_off(config: &Config, caller: &Caller, task: &str) -> Option<String> {
+    let home = config.home.as_deref().filter(|_| config.switch.is_none())?;
+    let rules =
+        config.preferences().and_then(|preferences| person_rules(caller, home, task, &preferences));
+    rules.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the rules of the person are not told");
+        None
+    })
 }
 
 fn switched_off(by: &str, hint: &str) -> Error {
@@ -62,8 +91,9 @@ fn project_file(config: &Config) -> Option<PathBuf> {
 /// Whether the file of a project switches Commonbook off.
 fn is_off(path: &Path) -> Result<bool> {
     let invalid = |reason: String| {
-        Error::new(ErrorKind::Invalid, format!("{}: {reason}", path.display()))
-            .hint("Write `{\"off\": true}`, or remove the file. Until then Commonbook is off here.")
+        Error::new(ErrorKind::Invalid, format!("{}: {reason}", path.display())).hint(
+            "Write `{\"off\": true}`, or remove the file. Until then it switches nothing off.",
+        )
     };
     let metadata = fs::metadata(path).map_err(|error| invalid(error.to_string()))?;
     if !metadata.is_file() || metadata.len() > PROJECT_FILE_BYTES_MAX {

@@ -51,6 +51,15 @@ pub(super) fn version_root(folder: &Path) -> Option<VersionRoot<'_>> {
     git.map(of_git).or_else(of_other).or_else(|| bare().map(of_git))
 }
 
+/// The file or folder to which a path in a working copy leads, if it lies outside of that: a link that came with
+/// a clone can lead anywhere.
+pub(crate) fn place_outside(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let root = version_root(path.parent()?)?.folder;
+    let (place, root) = (fs::canonicalize(&path).ok()?, fs::canonicalize(root).ok()?);
+    (!place.starts_with(root)).then_some(place)
+}
+
 /// The root of another version control than git, if its mark is in this folder.
 fn other_root(folder: &Path) -> Option<&Path> {
     let mark = *ROOT_MARKS.iter().find(|mark| folder.join(mark).exists())?;

@@ -10,7 +10,7 @@ use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
 use super::components::{SchemaComponents, refer_to_handles, without_null};
-use super::descriptions::{self, joined};
+use super::descriptions::{join_descriptions, joined};
 use super::examples;
 use super::route::{DRY_RUN_FIELD, RestRoute};
 use crate::hint::{HintDoor, translate};
@@ -54,7 +54,7 @@ pub(super) fn document(routes: &[RestRoute]) -> Value {
             {"reader": []},
         ],
     });
-    descriptions::shorten(&mut document);
+    join_descriptions(&mut document);
     document
 }
 

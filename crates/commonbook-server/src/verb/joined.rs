@@ -1,7 +1,8 @@
-//! Tools of several verbs: their argument `action` says which one a call means. The core set has them, so
+//! Tools of several verbs: their argument `action` says which one a call means, also by another word for it. The core set has them, so
 //! that an agent with few tools lacks nothing; the larger sets have each verb as a tool of its own.
 
 use commonbook::base::error::{Error, Result};
+use commonbook::base::input::plain_name;
 use serde_json::{Map, Value};
 
 use super::{Verb, find};
@@ -34,6 +35,35 @@ pub(crate) struct JoinedTool {
 
 /// Filters of a verb without a word for everything: a call that has every field had to choose one.
 const FORCED_FILTERS: [(&str, &str); 1] = [("read_case", "kind")];
+
+/// Other words for actions; a tool has at most one of those that a word may mean.
+const ACTION_WORDS: [(&str, &[&str]); 9] = [
+    (
+        "append",
+        &[
+            "add", "create", "entry", "log", "new", "note", "open", "post", "start", "update",
+            "write",
+        ],
+    ),
+    ("read", &["fetch", "get", "show", "view"]),
+    ("close", &["complete", "done", "finish", "resolve"]),
+    ("reject", &["decline", "deny", "refuse"]),
+    ("withdraw", &["cancel", "retract", "revoke"]),
+    ("changes", &["diff", "news", "what_changed"]),
+    ("resume", &["continue", "get", "load", "restore"]),
+    ("checkpoint", &["create", "save", "snapshot"]),
+    ("end", &["close", "finish", "stop"]),
+];
+/// The verb that closes a case, which takes no text.
+const CLOSING_VERB: &str = "close_case";
+/// Words that open a case, where no entry comes with it.
+const OPENING_WORDS: [&str; 4] = ["open", "create", "new", "start"];
+/// The verb that does so.
+const OPENING_VERB: &str = "open_case";
+
+/// The verb that makes a checkpoint, and the one that does so with a summary.
+const CHECKPOINT_VERB: &str = "create_checkpoint";
+const SUMMARY_VERB: &str = "checkpoint_and_summarise";
 
 const fn action(name: &'static str, verb: &'static str) -> ToolAction {
     ToolAction { name, verb }
@@ -105,6 +135,13 @@ impl JoinedTool {
         is_filled: bool,
     ) -> Result<&'static Verb> {
         let verb = self.verb_of(arguments)?;
+        let last = ["summary", "text"].into_iter().find(|name| {
+            verb.name == CLOSING_VERB && arguments.get(*name).is_some_and(|it| !says_nothing(it))
+        });
+        if let Some(field) = last.filter(|_| !is_filled) {
+            return Err(Error::invalid(field, "a case is closed without a text")
+                .hint("Append it first, with the action append; then close the case."));
+        }
         let has_field = |name: &str| verb.call.fields().any(|(field, _)| field == name);
         arguments.retain(|name, value| {
             let is_choice = is_filled && self.verbs().any(|verb| verb.call.is_choice(name));
@@ -115,16 +152,37 @@ impl JoinedTool {
         Ok(verb)
     }
 
+    fn has_action(&self, name: &str) -> bool {
+        self.actions.iter().any(|action| action.name == name)
+    }
+
     /// Takes the action off the arguments of a call; the verb that it means.
     fn verb_of(&self, arguments: &mut Map<String, Value>) -> Result<&'static Verb> {
         let wanted = arguments.shift_remove(ACTION).filter(|value| !is_absent(value));
         let name = match &wanted {
-            Some(Value::String(name)) => name.trim().to_lowercase(),
+            Some(Value::String(name)) => plain_name(name),
             None if arguments.values().all(is_absent) => self.actions[0].name.to_owned(),
             _ => String::new(),
         };
-        let found = self.actions.iter().find(|action| action.name == name);
-        found.and_then(|action| find(action.verb)).ok_or_else(|| {
+        let has_entry = ["summary", "text", "content"]
+            .iter()
+            .any(|it| arguments.get(*it).is_some_and(|it| !is_absent(it)));
+        let opens = OPENING_WORDS.contains(&name.as_str()) && !has_entry;
+        if let Some(verb) = find(OPENING_VERB).filter(|_| opens && self.has_action("append")) {
+            return Ok(verb);
+        }
+        let means = |action: &&ToolAction| {
+            let words = ACTION_WORDS.iter().find(|(own, _)| *own == action.name);
+            words.is_some_and(|(_, words)| words.contains(&name.as_str()))
+        };
+        let is_own = |action: &&ToolAction| action.name == name || action.verb == name;
+        let found = self.actions.iter().find(is_own).or_else(|| self.actions.iter().find(means));
+        let sums_up = arguments.get("summary").is_some_and(|summary| !says_nothing(summary));
+        let verb = found.map(|action| match action.verb {
+            CHECKPOINT_VERB if sums_up => SUMMARY_VERB,
+            verb => verb,
+        });
+        verb.and_then(find).ok_or_else(|| {
             let names: Vec<&str> = self.actions.iter().map(|action| action.name).collect();
             let what = wanted.map_or_else(|| "is missing".to_owned(), |it| format!("is {it}"));
             Error::invalid(ACTION, format!("{what}; expected one of {}", names.join(", ")))

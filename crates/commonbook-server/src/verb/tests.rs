@@ -65,6 +65,18 @@ fn a_joined_tool_names_verbs_and_their_fields() {
 }
 
 #[test]
+fn a_checkpoint_with_a_summary_keeps_both() {
+    let sessions = JoinedTool::find("sessions").unwrap();
+    for (summary, verb) in [("Rollout done", "checkpoint_and_summarise"), ("", "create_checkpoint")]
+    {
+        let sent = json!({"action": "checkpoint", "title": "noon", "summary": summary});
+        let mut arguments = sent.as_object().unwrap().clone();
+        let found = sessions.take_verb(&mut arguments, false).expect("a verb");
+        assert_eq!((found.name, arguments.contains_key("summary")), (verb, !summary.is_empty()));
+    }
+}
+
+#[test]
 fn an_action_is_read_in_any_case_and_a_call_without_arguments_is_the_first() {
     let cases = JoinedTool::find("cases").unwrap();
     let table = [
@@ -72,6 +84,12 @@ fn an_action_is_read_in_any_case_and_a_call_without_arguments_is_the_first() {
         (json!({"action": null, "key": ""}), Ok("list_cases")),
         (json!({"action": "Read", "key": "pay"}), Ok("read_case")),
         (json!({"key": "pay"}), Err("is missing; expected one of list, read, append")),
+        (json!({"action": "get", "key": "pay"}), Ok("read_case")),
+        (json!({"action": "read_case", "key": "pay"}), Ok("read_case")),
+        (json!({"action": "Add", "key": "pay", "summary": "x"}), Ok("append_entry")),
+        (json!({"action": "open", "key": "pay", "title": "Pay"}), Ok("open_case")),
+        (json!({"action": "create", "key": "pay", "summary": "x"}), Ok("append_entry")),
+        (json!({"action": "close", "key": "pay", "summary": "x"}), Err("is closed without a text")),
         (json!({"action": "delete"}), Err("is \"delete\"; expected one of list")),
     ];
     for (sent, expected) in table {

@@ -1,5 +1,8 @@
 //! `commonbook audit`, and the origin of each event, on every door.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::world::{Cli, Door, Home, Mcp, Server, WORKSPACE};
@@ -115,4 +118,47 @@ fn an_audit_reads_every_page_at_home_and_at_a_url() {
     let there: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(there, here);
     assert!(!elsewhere.path().join("commonbook.db").exists());
+}
+
+#[test]
+fn the_person_of_a_home_reads_and_follows_the_events_of_all_its_workspaces() {
+    let home = Home::new();
+    let server = Server::start(&home).naming("s");
+    let save = |workspace: &str, memory: Value| {
+        let headers = [("X-Commonbook-Agent", "ann"), ("X-Commonbook-Workspace", workspace)];
+        let body = memory.to_string();
+        assert_eq!(server.send("POST", "/v1/memories", &headers, body.as_bytes()).unwrap().0, 201);
+    };
+    save("ferry", json!({"text": "The ferry has two engines", "topics": ["engines"]}));
+    save("port", json!({"text": "The gate is blue", "sharing": "private"}));
+    let all = ["audit", "--all-workspaces"];
+    let named = home.run(&[&all[..], &["--as", "ann"]].concat());
+    assert_eq!(named.status.code(), Some(2));
+    let agent = home.program(&all).env("COMMONBOOK_AGENT_ID", "ann").output().unwrap();
+    assert!(String::from_utf8(agent.stderr).unwrap().contains("this is for a person"));
+    let away = home.program(&all).env("COMMONBOOK_URL", &server.url).output().unwrap();
+    assert!(String::from_utf8(away.stderr).unwrap().contains("from the home itself"));
+
+    let shown = |line: &str| -> (String, u64) {
+        let event: Value = serde_json::from_str(line).unwrap();
+        assert_eq!((event["actor"].as_str(), event.get("topics")), (Some("ann"), None), "{line}");
+        (event["workspace"].as_str().unwrap().to_owned(), event["sequence"].as_u64().unwrap())
+    };
+    let later = home.run(&[&all[..], &["--since", "2030-01-01"]].concat());
+    assert!(later.status.success() && later.stdout.is_empty());
+    let printed = String::from_utf8(home.run(&all).stdout).unwrap();
+    // A session begins before each first memory.
+    let all = [("ferry", 1), ("ferry", 2), ("port", 1), ("port", 2)]
+        .map(|(workspace, sequence)| (workspace.to_owned(), sequence));
+    assert_eq!(printed.lines().map(shown).collect::<Vec<_>>(), all);
+
+    let mut command = home.program(&["audit", "--all-workspaces", "--follow"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || shown(&lines.next().unwrap().unwrap());
+    assert_eq!([next(), next(), next(), next()], all);
+    save("port", json!({"text": "The gate is green"}));
+    assert_eq!(next(), ("port".to_owned(), 3));
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

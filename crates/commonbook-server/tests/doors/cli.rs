@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::export::unsigned;
-use crate::world::{Cli, Door, Home, new_text};
+use crate::world::{Cli, Door, Home, Server, new_text};
 
 fn json_of(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(bytes)))
@@ -57,7 +57,7 @@ fn each_kind_of_error_has_its_exit_code() {
     }
     let saved = home.run(&["save", "mine", "--agent", "me", "--json"]);
     let id = json_of(&saved.stdout)["memory"]["id"].as_str().unwrap().to_owned();
-    let refused = home.run(&["delete", &id, "--agent", "you"]);
+    let refused = home.run(&["delete", &id, "--agent", "yan"]);
     assert_eq!(refused.status.code(), Some(4));
 }
 
@@ -174,6 +174,74 @@ fn doctor_accepts_an_intact_store_and_reports_a_damaged_one() {
         assert!(stderr.contains("is damaged") && stderr.contains("file is unchanged"), "{stderr}");
     }
     assert_eq!(fs::read(&store).unwrap(), garbage);
+}
+
+#[test]
+fn doctor_reports_the_rest_where_the_store_cannot_be_opened() {
+    let home = Home::new();
+    fs::write(home.path().join("commonbook.db"), vec![b'?'; 8192]).unwrap();
+    fs::write(home.path().join("config.json"), r#"{"contxt": {}}"#).unwrap();
+    fs::write(home.path().join("hooks.json"), "[1]").unwrap();
+    let doctor = home.run(&["doctor", "--json"]);
+    assert_eq!(doctor.status.code(), Some(9));
+    let report = json_of(&doctor.stdout);
+    assert!(report["error"].as_str().unwrap().contains("is damaged"), "{report}");
+    let found = |what: &str| {
+        let checks = report["checks"].as_array().unwrap().iter();
+        let of = checks.filter(|check| check["what"] == what);
+        of.map(|check| check["found"].as_str().unwrap()).collect::<String>()
+    };
+    for (what, words) in [
+        ("store", "is damaged"),
+        ("settings", "did you mean `context`"),
+        ("hooks", "invalid type"),
+        ("server", "no server runs"),
+        ("project", "workspace"),
+        ("handoffs", "can hand work over"),
+        ("memories", "the command line"),
+    ] {
+        assert!(found(what).contains(words), "{what}: {report}");
+    }
+}
+
+#[test]
+fn a_server_announces_its_address_only_when_nothing_can_keep_it_from_serving() {
+    let home = Home::new();
+    home.run(&["save", "tea"]);
+    fs::write(home.path().join("hook.key"), "zzz").unwrap();
+    // The key is read for the pages, after the address is bound and the work in the background has begun.
+    let refused = home.run(&["serve", "--port", "0"]);
+    assert_eq!(refused.status.code(), Some(9));
+    let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(stderr.contains("the key of the home is damaged"), "{stderr}");
+    assert_eq!(String::from_utf8_lossy(&refused.stdout), "");
+    fs::remove_file(home.path().join("hook.key")).unwrap();
+    // What it announces answers.
+    let server = Server::start(&home);
+    assert!(server.call("me", "search_memory", &json!({"query": "tea"})).is_ok());
+}
+
+#[test]
+fn an_error_of_a_database_names_its_place_and_no_secret() {
+    for (address, words) in [
+        ("postgres://ann:hunter2pw@127.0.0.1:1/book", "(127.0.0.1:1/book)"),
+        ("host=127.0.0.1 port=1 user=ann password=hunter2pw dbname=book", "(127.0.0.1:1/book)"),
+        ("postgres://ann:hunter2pw@127.0.0.1:1,127.0.0.1:2/book", "/book)"),
+        ("postgres://ann:hunter2pw@127.0.0.1:99999/book", "no connection string"),
+        ("postgres://ann:hunter2pw@127.0.0.1/book?sslmod=hunter2pw", "no connection string"),
+        ("hunter2pw", "no connection string"),
+    ] {
+        let home = Home::new();
+        for arguments in [&["list"][..], &["save", "tea"], &["doctor"], &["serve", "--port", "0"]] {
+            let mut command = home.program(arguments);
+            let output = command.env("COMMONBOOK_DATABASE", address).output().unwrap();
+            assert!(!output.status.success(), "{address}");
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said).into_owned();
+            assert!(!said.contains("hunter2pw"), "{arguments:?} {address}: {said}");
+            assert!(said.contains(words), "{arguments:?} {address}: {said}");
+        }
+    }
 }
 
 #[test]

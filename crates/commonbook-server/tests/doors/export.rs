@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use super::tokens::token;
 use crate::world::{Home, Server};
 
-/// Lines of an export without the signatures of the home that wrote them.
+/// Lines of an export without the signatures of the home that wrote them, and with the trust that their memories
+/// have there: in another home they are `untrusted`.
 pub(crate) fn unsigned(lines: &str) -> String {
+    let lines = lines.replace("\"trust\":\"untrusted\"", "\"trust\":\"normal\"");
     let bare = |line: &str| match line.rfind(",\"signature\":\"") {
         Some(end) => format!("{}}}\n", &line[..end]),
         None => format!("{line}\n"),

@@ -79,7 +79,7 @@ fn a_client_that_has_the_revision_gets_not_modified() {
     // A tag does not reveal another agent's memory.
     let hidden = b"{\"sharing\": \"private\"}";
     assert_eq!(server.send("PATCH", &path, &[ME], hidden).unwrap().0, 200);
-    let stranger = [("X-Commonbook-Agent", "you"), ("If-None-Match", "*")];
+    let stranger = [("X-Commonbook-Agent", "yan"), ("If-None-Match", "*")];
     assert_eq!(server.send("GET", &path, &stranger, b"").unwrap().0, 404);
 }
 
@@ -247,9 +247,9 @@ fn a_page_of_another_site_can_neither_read_nor_write() {
 fn reading_marks_nothing_over_rest() {
     let home = Home::new();
     let server = Server::start(&home);
-    server.call("you", "save_memory", &json!({"text": "tea"})).unwrap();
+    server.call("yan", "save_memory", &json!({"text": "tea"})).unwrap();
     let entry = json!({"key": "k", "title": "K", "entries": [{"summary": "Poured"}]});
-    server.call("you", "append_entries", &entry).unwrap();
+    server.call("yan", "append_entries", &entry).unwrap();
     for path in ["/v1/changes?mark=true", "/v1/changes?mark", "/v1/cases/k/entries?mark=true"] {
         let headers = [ME, ("X-Commonbook-Workspace", crate::world::WORKSPACE)];
         let (status, response) = server.send("GET", path, &headers, b"").unwrap();
@@ -327,7 +327,7 @@ fn a_rate_limited_agent_gets_a_retry_after() {
     assert_eq!(server.send("GET", "/v1/stats", &[ME], b"").unwrap().0, 200);
     mcp.call("me", "get_memory_stats", &json!({})).unwrap();
     assert_eq!(server.send("GET", "/v1/stats", &[ME], b"").unwrap().0, 429);
-    server.call("you", "save_memory", &json!({"text": "x"})).unwrap();
+    server.call("yan", "save_memory", &json!({"text": "x"})).unwrap();
     for status in [201, 201, 429] {
         let (found, _) = server.send("POST", "/v1/memories", &[], b"{\"text\": \"x\"}").unwrap();
         assert_eq!(found, status, "a caller without a name has a limit too");

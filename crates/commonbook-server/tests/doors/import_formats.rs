@@ -86,10 +86,42 @@ fn a_folder_is_recognised_and_a_second_run_adds_nothing() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_link_that_leads_out_of_a_working_copy_is_not_imported() {
+    use std::os::unix::fs::symlink;
+    let home = Home::new();
+    let outside = folder(&[("diary.md", "The zebra sleeps at noon\n")]);
+    let clone = folder(&[("AGENTS.md", "The gate is green\n")]);
+    fs::create_dir(clone.path().join(".git")).unwrap();
+    symlink(outside.path().join("diary.md"), clone.path().join("CLAUDE.md")).unwrap();
+    symlink(outside.path(), clone.path().join("notes")).unwrap();
+    symlink("AGENTS.md", clone.path().join("GEMINI.md")).unwrap();
+    for name in ["CLAUDE.md", "notes", "notes/diary.md", "."] {
+        let path = clone.path().join(name);
+        let output = home.run(&["import", path.to_str().unwrap(), "--agent", "ann"]);
+        let (_, stderr) = text(&output);
+        let is_refused = !output.status.success() && stderr.contains("leads out of its project");
+        assert_eq!(is_refused, name != ".", "{name}: {stderr}");
+    }
+    assert!(!text(&home.run(&["list"])).0.contains("zebra"));
+    let inside = clone.path().join("GEMINI.md");
+    let output = home.run(&["import", inside.to_str().unwrap(), "--agent", "ann"]);
+    assert!(output.status.success(), "{}", text(&output).1);
+}
+
+/// A text that stands for a file that is too long.
+const TOO_LONG: &str = "too long";
+
+/// A text that is longer than a format reads.
+fn too_long() -> String {
+    "tea\n".repeat((8 << 18) + 1)
+}
+
+#[test]
 fn a_dry_run_shows_what_would_be_imported_and_writes_nothing() {
     let home = Home::new();
     let vault = folder(&[NOTE, ("picture.png", "x")]);
-    fs::write(vault.path().join("latin.md"), b"one\nt\xe9te\n").unwrap();
+    fs::write(vault.path().join("huge.md"), too_long()).unwrap();
     let path = vault.path().to_str().unwrap();
     // In a repository, too, whose workspace any other command notes.
     fs::create_dir(home.path().join(".git")).unwrap();
@@ -108,13 +140,13 @@ fn a_dry_run_shows_what_would_be_imported_and_writes_nothing() {
         stdout.ends_with("3 lines found: 2 would be imported, 0 left out, 1 refused\n"),
         "{stdout}"
     );
-    assert!(stderr.contains("latin.md, line 2: the file is not UTF-8"), "{stderr}");
+    assert!(stderr.contains("huge.md: the file has 8388612 bytes; expected at most"), "{stderr}");
     assert!(stderr.contains("not read: 1 .png\nnot read: picture.png"), "{stderr}");
     let preview = answer(&home, &["import", path, "--dry-run"]);
     assert_eq!((&preview["lines"], &preview["by_owner"]), (&json!(2), &json!({"anonymous": 2})));
     assert_eq!(
         (&preview["bad"][0]["file"], &preview["bad"][0]["line"]),
-        (&json!("latin.md"), &json!(2))
+        (&json!("huge.md"), &json!(null))
     );
     let after: Vec<_> = fs::read_dir(home.path()).unwrap().collect();
     assert_eq!(after.len(), before.len(), "no store was opened");
@@ -280,13 +312,19 @@ fn what_cannot_be_read_is_said_with_its_place() {
     ]);
     let memory = broken.path().join("memory.jsonl");
     let export = broken.path().join("export.json");
-    let table: [(&[&str], &str); 6] = [
+    let pipe = unknown.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(unknown.path().join("socket")).unwrap();
+    let socket = unknown.path().join("socket");
+    let no_file = "is neither a file nor a folder; expected one, or - for standard input";
+    let table: [(&[&str], &str); 10] = [
+        (&["import", pipe.to_str().unwrap()], no_file),
+        (&["import", socket.to_str().unwrap(), "--format", "jsonl"], no_file),
+        (&["import", "/dev/urandom"], no_file),
+        (&["import", "/dev/zero", "--format", "mem0"], no_file),
         (&["import", unknown.path().to_str().unwrap()], "has no files of a known format"),
         (&["import", "/nowhere/at/all"], "cannot read /nowhere/at/all"),
-        (
-            &["import", "-", "--format", "mem0"],
-            "standard input has lines of JSON or an archive only",
-        ),
+        (&["import", "-", "--format", "mem0"], "a stream has lines of JSON or an archive only"),
         (&["import", memory.to_str().unwrap()], "memory.jsonl, line 2: the line is not JSON"),
         (
             &["import", export.to_str().unwrap()],
@@ -301,6 +339,65 @@ fn what_cannot_be_read_is_said_with_its_place() {
         assert!(stderr.contains(part), "{arguments:?}: {stderr}");
     }
     assert_eq!(texts(&answer(&home, &["list"])), ["A: is fine", "tea"], "the good lines are saved");
+}
+
+#[test]
+fn the_zip_files_of_a_folder_are_read_where_nothing_else_is() {
+    use std::io::Write as _;
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let options = zip::write::SimpleFileOptions::default();
+    let chat = json!([{"uuid": "c1", "name": "Tea", "chat_messages": [{"uuid": "m1", "sender": "human",
+        "text": "Remember: the gate is blue.", "created_at": "2026-01-01T00:00:00Z"}]}]);
+    for (name, text) in [("conversations.json", chat.to_string()), ("users.json", "[]".to_owned())]
+    {
+        zip.start_file(name, options).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    let bytes = zip.finish().unwrap().into_inner();
+    let export = folder(&[(".DS_Store", "x"), ("chat.html", "<p>")]);
+    fs::write(export.path().join("data-2026.zip"), &bytes).unwrap();
+    let home = Home::new();
+    let found = answer(&home, &["import", export.path().to_str().unwrap(), "--agent", "ann"]);
+    assert_eq!((&found["format"], &found["created"]), (&json!("claude-ai"), &json!(1)), "{found}");
+    assert_eq!(
+        found["not_read"]["files"],
+        json!([".DS_Store", "chat.html", "data-2026.zip/users.json"]),
+        "{found}"
+    );
+    // Beside notes it is an attachment, and named.
+    fs::write(export.path().join("note.md"), "A note.\n").unwrap();
+    let found = answer(&home, &["import", export.path().to_str().unwrap()]);
+    assert_eq!((&found["format"], &found["created"]), (&json!("obsidian"), &json!(1)), "{found}");
+    assert!(found["not_read"]["files"].to_string().contains("data-2026.zip"), "{found}");
+}
+
+#[test]
+fn what_the_shell_pipes_is_read_by_its_name() {
+    let home = Home::new();
+    // As `import <(command)` names it.
+    let pipe = ["import", "/proc/self/fd/0", "--json"];
+    let fed = home.feed(&pipe, b"{\"text\": \"The lamp is lit\"}\n");
+    let fed: Value = serde_json::from_slice(&fed.stdout).unwrap();
+    assert_eq!(fed["created"], 1, "{fed}");
+}
+
+#[test]
+fn letters_that_are_not_utf_8_are_replaced_counted_and_named() {
+    let notes = folder(&[("a.md", "x"), ("b.md", "Grüße"), ("c.md", "x")]);
+    fs::write(notes.path().join("a.md"), b"Caf\xe9 M\xfcller opens at nine.").unwrap();
+    fs::write(notes.path().join("c.md"), b"It costs \x80 5, \x93net\x94.").unwrap();
+    let home = Home::new();
+    let path = notes.path().to_str().unwrap();
+    let found = answer(&home, &["import", path]);
+    assert_eq!(found["not_utf8"], json!({"a.md": 2, "c.md": 3}), "{found}");
+    assert_eq!(found["counts"], json!({"found": 3, "imported": 3, "left_out": 0, "refused": 0}));
+    let (_, words) = text(&home.run(&["import", path]));
+    assert!(words.contains("a.md: not UTF-8: 2 letters are U+FFFD now"), "{words}");
+    let lines = notes.path().join("lines.jsonl");
+    fs::write(&lines, b"{\"text\": \"Na\xefve\"}\n").unwrap();
+    let found = answer(&home, &["import", lines.to_str().unwrap()]);
+    assert_eq!((&found["created"], &found["not_utf8"]), (&json!(1), &json!({"lines.jsonl": 1})));
+    assert!(texts(&answer(&home, &["list"])).contains(&"Na\u{fffd}ve"));
 }
 
 #[test]
@@ -371,19 +468,67 @@ fn a_note_that_says_that_it_is_private_reaches_nobody_else() {
         ("diary.md", "---\nprivate: true\n---\nA note about my health.\n"),
         ("Privat/plan.md", "A plan in a private folder.\n"),
         ("tagged.md", "Talked to the doctor. #private\n"),
+        ("dots.md", "---\nkeywords: private\n...\nOne more.\n"),
+        ("head.md", "\n---\nmeta: {private: true}\n---\nOne more yet.\n"),
+        ("page.md", "scope:: private\n\nA page of an outline.\n"),
         ("open.md", "The gate is blue.\n"),
     ]);
+    let rules = folder(&[(
+        "CLAUDE.md",
+        "# Rules\n\n- Use tabs\n- My pay is graded C #private\n- [private] I am ill in May\n\n## Private\n\n- I live in Kiel\n\n### Bank\n\nAnn's bank is in Bern.\n\n## Style\n\n- Be brief\n",
+    )]);
+    let found = answer(&home, &["import", rules.path().to_str().unwrap(), "--agent", "ann"]);
+    assert_eq!(found["created"], 6, "{found}");
+    assert_eq!(texts(&answer(&home, &["list", "--agent", "bob"])), ["Be brief", "Use tabs"]);
+    assert_eq!(texts(&answer(&home, &["list", "--agent", "ann"])).len(), 6);
+    let home = Home::new();
     let path = notes.path().to_str().unwrap();
     let preview = answer(&home, &["import", path, "--dry-run", "--agent", "ann"]);
-    assert_eq!((&preview["shared"], &preview["private"]), (&json!(1), &json!(3)), "{preview}");
+    assert_eq!((&preview["shared"], &preview["private"]), (&json!(1), &json!(6)), "{preview}");
     let nameless = answer(&home, &["import", path]);
-    assert_eq!(nameless["counts"], json!({"found": 4, "imported": 1, "left_out": 0, "refused": 3}));
-    assert_eq!(answer(&home, &["import", path, "--agent", "ann"])["created"], 3);
+    assert_eq!(nameless["counts"], json!({"found": 7, "imported": 1, "left_out": 0, "refused": 6}));
+    assert_eq!(answer(&home, &["import", path, "--agent", "ann"])["created"], 6);
     assert_eq!(texts(&answer(&home, &["list", "--agent", "bob"])), ["The gate is blue."]);
     let other = Home::new();
     let all = answer(&other, &["import", path, "--agent", "ann", "--private"]);
-    assert_eq!(all["created"], 4);
+    assert_eq!(all["created"], 7);
     assert_eq!(texts(&answer(&other, &["list", "--agent", "bob"])), [""; 0]);
+}
+
+#[test]
+fn rows_of_plain_json_are_found_however_people_save_them() {
+    let row = |text: &str| json!({"text": text, "tags": ["x"]});
+    let (a, b, bad) = (row("The gate is blue."), row("The crane is red."), json!({"tags": ["y"]}));
+    let both = json!([a, bad, b]);
+    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap();
+    let result = json!({"content": [{"type": "text", "text": pretty(&both)}]});
+    let forms = [
+        (format!("{a}\n{bad}\n{b}\n"), "line 2"),
+        (format!("{a} {bad},{b}"), "row 2 (line 1)"),
+        (both.to_string(), "row 2 (line 1)"),
+        (pretty(&both), "row 2 (line 8)"),
+        (format!("{}\n{}\n{}\n", pretty(&a), pretty(&bad), pretty(&b)), "row 2 (line 7)"),
+        (pretty(&json!({"memories": both, "total": 3})), "row 2 (line 1)"),
+        (result.to_string(), "row 2 (line 1)"),
+        (format!("{a}\n{{\"text\": \"broken\n{b}\n"), "line 2"),
+    ];
+    for (lines, place) in forms {
+        let (home, rows) = (Home::new(), folder(&[("rows.json", &lines)]));
+        let path = rows.path().join("rows.json");
+        let path = path.to_str().unwrap();
+        let (stdout, stderr) = text(&home.run(&["import", path, "--agent", "ann"]));
+        assert!(
+            stdout.starts_with("2 imported, 0 already present, 1 not imported"),
+            "{lines}: {stdout}{stderr}"
+        );
+        assert!(stderr.contains(&format!("{place}: ")), "{lines}: {stderr}");
+        let again = answer(&home, &["import", path, "--agent", "ann"]);
+        assert_eq!(
+            again["counts"],
+            json!({"found": 3, "imported": 2, "left_out": 0, "refused": 1})
+        );
+        assert_eq!(again["repeated"], 2, "{again}");
+    }
 }
 
 /// A source of a format: its files, and how many lines an import finds, imports, leaves out and refuses.
@@ -414,8 +559,8 @@ fn counted_sources() -> Vec<CountedSource> {
         )
     });
     let engram = "---\nmemory_type: semantic\ntopics: [x]\n";
-    // Files of this name are no UTF-8.
-    let latin = |folder: &'static str| (folder, "latin");
+    // Files of this text are longer than a format reads.
+    let too_long = |file: &'static str| (file, TOO_LONG);
     vec![
         source(
             "jsonl",
@@ -435,30 +580,34 @@ fn counted_sources() -> Vec<CountedSource> {
         ),
         source(
             "basic-memory",
-            &[NOTE, ("gone.md", "---\npermalink: g\nstatus: deleted\n---\nOld.\n"), latin("x.md")],
+            &[
+                NOTE,
+                ("gone.md", "---\npermalink: g\nstatus: deleted\n---\nOld.\n"),
+                too_long("x.md"),
+            ],
             [4, 2, 1, 1],
         ),
         source(
             "obsidian",
-            &[("a.md", "One."), ("gone.md", "---\ndeleted: true\n---\nOld.\n"), latin("x.md")],
+            &[("a.md", "One."), ("gone.md", "---\ndeleted: true\n---\nOld.\n"), too_long("x.md")],
             [3, 1, 1, 1],
         ),
         source(
             "claude-mpm",
             &[
                 (".claude-mpm/memories/qa_memories.md", "<!-- x -->\n\n- Use make\n"),
-                latin(".claude-mpm/memories/x_memories.md"),
+                too_long(".claude-mpm/memories/x_memories.md"),
             ],
             [3, 1, 1, 1],
         ),
         source(
             "instructions",
-            &[("CLAUDE.md", "- Use tabs\n\n@docs/x.md\n"), latin("AGENTS.md")],
+            &[("CLAUDE.md", "- Use tabs\n\n@docs/x.md\n"), too_long("AGENTS.md")],
             [3, 1, 1, 1],
         ),
         source(
             "claude-memory",
-            &[("memory/MEMORY.md", "- [T](t.md) — x\n- At night\n"), latin("memory/x.md")],
+            &[("memory/MEMORY.md", "- [T](t.md) — x\n- At night\n"), too_long("memory/x.md")],
             [3, 1, 1, 1],
         ),
         source(
@@ -498,7 +647,7 @@ fn counted_sources() -> Vec<CountedSource> {
             &[
                 ("entities/a.md", &format!("{engram}---\nIt holds.\n")),
                 ("entities/b.md", &format!("{engram}state: deleted\n---\nOld.\n")),
-                latin("entities/x.md"),
+                too_long("entities/x.md"),
             ],
             [3, 1, 1, 1],
         ),
@@ -537,8 +686,8 @@ fn what_an_import_finds_is_imported_left_out_or_refused_in_every_format() {
         let named: Vec<(&str, &str)> =
             files.iter().map(|(name, text)| (*name, text.as_str())).collect();
         let folder = folder(&named);
-        for (name, _) in files.iter().filter(|(_, text)| text == "latin") {
-            fs::write(folder.path().join(name), b"one\nt\xe9te\n").unwrap();
+        for (name, _) in files.iter().filter(|(_, text)| text == TOO_LONG) {
+            fs::write(folder.path().join(name), too_long()).unwrap();
         }
         let path = match format {
             "jsonl" => folder.path().join("lines.jsonl"),
@@ -561,20 +710,18 @@ fn what_an_import_finds_is_imported_left_out_or_refused_in_every_format() {
         proven.push(format);
     }
     // What Commonbook itself writes.
-    for (format, file) in [("mem", "bundle.mem"), ("archive", "all.commonbook.tar.gz")] {
-        let (old, new, files) = (Home::new(), Home::new(), folder(&[]));
-        assert!(old.run(&["save", "It holds.", "--agent", "ann"]).status.success());
-        let path = files.path().join(file);
-        let path = path.to_str().unwrap();
-        let written = old.run(&["export", "--format", format, path]);
-        assert!(written.status.success(), "{}", text(&written).1);
-        let found = answer(&new, &["import", path])["counts"].clone();
-        let [all, imported, left_out, refused] =
-            ["found", "imported", "left_out", "refused"].map(|part| found[part].as_u64().unwrap());
-        assert_eq!(all, imported + left_out + refused, "{format}: {found}");
-        assert!(imported > 0 && refused == 0, "{format}: {found}");
-        proven.push(format);
-    }
+    let (old, new, files) = (Home::new(), Home::new(), folder(&[]));
+    assert!(old.run(&["save", "It holds.", "--agent", "ann"]).status.success());
+    let path = files.path().join("all.commonbook.tar.gz");
+    let path = path.to_str().unwrap();
+    let written = old.run(&["export", "--format", "archive", path]);
+    assert!(written.status.success(), "{}", text(&written).1);
+    let found = answer(&new, &["import", path])["counts"].clone();
+    let [all, imported, left_out, refused] =
+        ["found", "imported", "left_out", "refused"].map(|part| found[part].as_u64().unwrap());
+    assert_eq!(all, imported + left_out + refused, "{found}");
+    assert!(imported > 0 && refused == 0, "{found}");
+    proven.push("archive");
     let help = text(&Home::new().run(&["import", "--help"])).0;
     for format in ["jsonl", "archive"].into_iter().chain(SourceFormat::ALL.map(SourceFormat::name))
     {

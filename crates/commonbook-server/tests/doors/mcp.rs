@@ -469,7 +469,23 @@ fn what_a_model_reads_is_enough_to_go_on() {
             assert!(found.contains("> Herons nest in elms"), "{found}");
             let (whole, _) = ask(client, "get_memory", json!({"id": heron})).await;
             let whole: Value = serde_json::from_str(&whole).unwrap();
-            assert!(whole["source"]["sha256"].is_string() && whole["topics"].is_array());
+            let opened = &whole;
+            assert_eq!(
+                (&opened["owner"], &opened["text"]),
+                (&json!("ann"), &json!("Herons nest in elms"))
+            );
+            assert!(
+                opened.get("source").is_none() && opened.as_object().unwrap().len() < 6,
+                "{whole}"
+            );
+            let mut verbose = CallToolRequestParams::new("get_memory");
+            verbose.arguments = json!({"id": heron, "verbose": true}).as_object().cloned();
+            let all = client.call_tool(verbose).await.unwrap().structured_content.unwrap();
+            assert!(all["source"]["sha256"].is_string() && all["topics"].is_array());
+            let (listed, _) = ask(client, "search_memory", json!({"owner": "ann"})).await;
+            assert!(listed.contains("> Herons nest in elms"), "{listed}");
+            let (refused, failed) = ask(client, "search_memory", json!({"k": 3})).await;
+            assert!(failed && refused.contains("a question, words, or a filter"), "{refused}");
             let change = json!({"id": heron, "text": "Herons nest in oaks"});
             let (changed, _) = ask(client, "update_memory", change).await;
             let changed: Value = serde_json::from_str(&changed).unwrap();

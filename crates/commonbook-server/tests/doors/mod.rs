@@ -31,7 +31,6 @@ mod mcp;
 mod mcp_changes;
 mod mcp_resources;
 mod mcp_sessions;
-mod mem_bundle;
 #[cfg(unix)]
 mod metrics;
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Own types of entities, which the settings of a home name, on every door.
+//! The settings of entities, such as own types, on every door.
 
 use serde_json::{Value, json};
 
@@ -112,4 +112,35 @@ fn a_bad_rule_is_refused_with_its_path_and_reason() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success());
     assert!(stderr.contains("entities.types.service.names[1]: a name has at least 2"), "{stderr}");
+}
+
+#[test]
+fn a_home_sets_how_like_names_of_one_entity_are_and_how_statements_join() {
+    let home = Home::new();
+    let stated = |value: &str, says: &str| {
+        let statement = json!({"type": "person", "value": value, "context": says});
+        Cli(&home).call("ann", "resolve_entity", &statement).unwrap()
+    };
+    stated("Marta Brightwater", "She runs the warehouse.");
+    configure(&home, &json!({"threshold": 1.0, "mergeStrategy": "newest_wins"}));
+    assert_eq!(stated("Marta Brigtwater", "A typing error?")["outcome"], "created");
+    let joined = stated("Marta Brightwater", "She left.");
+    assert_eq!(joined["entity"]["context"], "She left.");
+    configure(&home, &json!({"similarityThreshold": 0.85, "merge_strategy": "manual"}));
+    let queued = stated("Marta Brightwaters", "Is that her?");
+    assert_eq!(queued["outcome"], "created", "people have no plural: {queued}");
+    let queued = stated("Marta Brightwter", "She is back.");
+    assert_eq!(queued["outcome"], "queued", "{queued}");
+    let review = json!({"review_id": queued["review"], "judgement": "accept"});
+    let accepted = Cli(&home).call("ann", "decide_review", &review).unwrap();
+    assert_eq!(accepted["entity"]["context"], "She left. She is back.");
+    for (wrong, reason) in [
+        (json!({"threshold": 0.2}), "entities.threshold: 0.2 is no number from 0.5 to 1"),
+        (json!({"merge_strategy": "vote"}), "`newest_wins`"),
+    ] {
+        configure(&home, &wrong);
+        let output = home.run(&["save", "text", "--workspace", WORKSPACE]);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && stderr.contains(reason), "{stderr}");
+    }
 }

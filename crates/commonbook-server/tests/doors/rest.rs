@@ -33,7 +33,8 @@ fn invalid_bodies_are_refused_with_the_reason() {
     let parameter = server.send("GET", "/v1/memories?sort=up", &[ME], b"").unwrap();
     assert_eq!((parameter.0, &parameter.1["error"]["field"]), (400, &json!("sort")));
     let search = server.send("GET", "/v1/memories/search", &[ME], b"").unwrap();
-    assert_eq!(search.1["error"]["message"], "missing parameter `q`");
+    let message = search.1["error"]["message"].as_str().unwrap();
+    assert!(message.contains("expected a question, words, or a filter"), "{message}");
 }
 
 #[test]
@@ -110,7 +111,7 @@ fn a_request_with_an_idempotency_key_is_executed_once() {
     assert_eq!((&first["outcome"], &second["outcome"]), (&json!("created"), &json!("repeated")));
     assert_eq!(first["memory"], second["memory"]);
     assert_eq!(save("k1", "coffee").unwrap_err()["kind"], "conflict");
-    let other = server.call("you", "save_memory", &json!({"text": "tea", "idempotency_key": "k1"}));
+    let other = server.call("yan", "save_memory", &json!({"text": "tea", "idempotency_key": "k1"}));
     assert_eq!(other.unwrap()["outcome"], "created");
 }
 

@@ -59,7 +59,7 @@ fn objects(value: &Value, path: &str, found: &mut Vec<(String, Map<String, Value
 fn openapi_is_small_and_valid() {
     let document: Value = serde_json::from_str(&printed("openapi")).unwrap();
     let bytes = document.to_string().len();
-    assert!(bytes <= 240_000, "{bytes}");
+    assert!(bytes <= 300_000, "{bytes}");
     assert!(!document["servers"].as_array().unwrap().is_empty());
     let mut found = Vec::new();
     objects(&document, "", &mut found);

@@ -130,6 +130,14 @@ fn json_of(home: &Home, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// What the command prints of a test message; it fails if the receiver did not accept it.
+fn tested(home: &Home, id: &str) -> Value {
+    let output = home.run(&["webhook", "test", id, "--json"]);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["accepted"], output.status.success(), "{found}");
+    found
+}
+
 /// Adds a webhook; returns its id and its secret.
 pub(crate) fn add(home: &Home, url: &str, further: &[&str]) -> (String, String) {
     let added = json_of(home, &[&["webhook", "add", url, "--allow-private"], further].concat());
@@ -210,7 +218,7 @@ fn a_private_address_is_refused_unless_a_person_allows_it() {
     let odd = format!("https://127.1:{port}/");
     let added = json_of(&home, &["webhook", "add", &odd]);
     let id = added["webhook"]["id"].as_str().unwrap();
-    let tested = json_of(&home, &["webhook", "test", id]);
+    let tested = tested(&home, id);
     assert_eq!(tested["accepted"], false);
     let failure = tested["failure"].as_str().unwrap();
     assert!(failure.contains("address"), "{failure}");
@@ -224,13 +232,13 @@ fn a_test_message_is_signed_and_a_redirect_is_not_followed() {
     let receiver = HttpReceiver::start();
     let (id, secret) = add(&home, &receiver.url, &[]);
     let (first, second) = std::thread::scope(|scope| {
-        let first = scope.spawn(|| json_of(&home, &["webhook", "test", &id]));
+        let first = scope.spawn(|| tested(&home, &id));
         let arrival = receiver.next();
         arrival.verify(&secret);
         assert!(arrival.body.contains("\"type\":\"webhook.test\""), "{}", arrival.body);
         arrival.answer("202 Accepted");
         let first = first.join().unwrap();
-        let second = scope.spawn(|| json_of(&home, &["webhook", "test", &id]));
+        let second = scope.spawn(|| tested(&home, &id));
         let elsewhere = format!("Location: {}\r\n", receiver.url.replace("events", "moved"));
         receiver.next().answer_with("307 Temporary Redirect", &elsewhere);
         (first, second.join().unwrap())

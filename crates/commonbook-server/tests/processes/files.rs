@@ -305,6 +305,19 @@ fn an_export_is_complete_private_and_outside_of_the_home() {
     }
 }
 
+/// The output of a command that succeeds with this standard input.
+#[cfg(target_os = "linux")]
+fn piped(command: &mut Command, input: &str) -> String {
+    use std::io::Write as _;
+    use std::process::Stdio;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 /// The program as a user that may not write to the home. A superuser may, without this restriction.
 #[cfg(target_os = "linux")]
 fn reader(home: &Home, arguments: &[&str]) -> Command {
@@ -324,6 +337,46 @@ fn reader(home: &Home, arguments: &[&str]) -> Command {
     command
 }
 
+/// Agents receive their contexts, by each door, from a home that cannot be written.
+#[cfg(target_os = "linux")]
+fn assert_agents_receive(home: &Home) {
+    let context = run(&mut reader(home, &["context", "Fix the gateway", "--agent", "ann"]));
+    let said = [context.stdout, context.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(said.contains("port 9090") && said.contains("has no receipt"), "{said}");
+    let resumed = run(&mut reader(home, &["resume", "--agent", "ann"]));
+    assert!(String::from_utf8_lossy(&resumed.stdout).contains("port 9090"));
+    for (event, words) in [
+        ("SessionStart", &["Never push to main", "port 9090"][..]),
+        ("UserPromptSubmit", &["port 9090"]),
+        ("PreToolUse", &["port 9090"]),
+    ] {
+        let input = json!({
+            "session_id": "one", "cwd": home.path(), "hook_event_name": event, "source": "startup",
+            "prompt": "On which port does the gateway listen?", "tool_name": "Task", "tool_input":
+                {"subagent_type": "qa", "prompt": "Find the port on which the gateway listens"},
+        });
+        let said = piped(&mut reader(home, &["hook", "claude-code", event]), &input.to_string());
+        assert!(words.iter().all(|words| said.contains(words)), "{event}: {said}");
+    }
+    let tool = |id: u32, name: &str, arguments: Value| {
+        let call = json!({"name": name, "arguments": arguments});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call}).to_string()
+    };
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "codex", "version": "1"}}})
+        .to_string(),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string(),
+        tool(2, "get_context", json!({"task": "Fix the gateway"})),
+        tool(3, "search_memory", json!({"query": "gateway"})),
+        String::new(),
+    ];
+    let said = piped(&mut reader(home, &["mcp"]), &lines.join("\n"));
+    assert_eq!(said.matches("port 9090").count(), 2, "{said}");
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_home_that_cannot_be_written_is_read() {
@@ -336,12 +389,15 @@ fn a_home_that_cannot_be_written_is_read() {
     let id = save("The gateway listens on port 8080.");
     save("The gateway listens on port 9090.");
     run(&mut home.program(&["case", "open", "outage", "--title", "Outage", "--agent", "ann"]));
+    run(&mut home.program(&["context", "Fix the gateway", "--agent", "ann"]));
+    fs::create_dir(home.path().join("memories")).unwrap();
+    fs::write(home.path().join("memories/claude-code.md"), "- Never push to main\n").unwrap();
     let mut files = vec![home.path().to_owned()];
     walk(home.path(), &mut files);
     let modes: Vec<(PathBuf, u32)> =
         files.into_iter().map(|file| (file.clone(), mode(&file))).collect();
     modes.iter().for_each(|(file, mode)| set_mode(file, mode & 0o555));
-    let reading: [&[&str]; 15] = [
+    let reading: [&[&str]; 25] = [
         &["list"],
         &["search", "gateway"],
         &["show", &id],
@@ -357,6 +413,16 @@ fn a_home_that_cannot_be_written_is_read() {
         &["entity", "list"],
         &["workspace", "list"],
         &["audit"],
+        &["audit", "--all-workspaces"],
+        &["context", "Fix the gateway", "--agent", "ann"],
+        &["context", "Fix the gateway"],
+        &["resume", "--agent", "ann"],
+        &["changes", "--agent", "bob"],
+        &["contexts"],
+        &["memory", "show", "claude-code"],
+        &["memory", "status"],
+        &["forget", &id, "--dry-run"],
+        &["doctor"],
     ];
     for arguments in reading {
         let output = run(&mut reader(&home, arguments));
@@ -365,6 +431,7 @@ fn a_home_that_cannot_be_written_is_read() {
     }
     let listed = run(&mut reader(&home, &["list"]));
     assert!(String::from_utf8_lossy(&listed.stdout).contains("port 9090"));
+    assert_agents_receive(&home);
     let refused = reader(&home, &["save", "no"]).output().unwrap();
     let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(

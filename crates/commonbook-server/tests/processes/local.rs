@@ -226,11 +226,11 @@ fn answers_and_errors_are_the_same_with_a_server_and_without() {
         &["save", "x", "--agent", "system"],
         &["save", "x", "--supersedes", unknown],
         &["save", "x", "--agent", "me", "--idempotency-key", "k"],
-        &["update", &id, "--text", "y", "--agent", "you"],
+        &["update", &id, "--text", "y", "--agent", "yan"],
         &["update", &id, "--text", "y", "--agent", "me", "--expected-revision", "7"],
-        &["delete", &id[20..], "--agent", "you"],
+        &["delete", &id[20..], "--agent", "yan"],
         &["restore", &id, "--agent", "me"],
-        &["purge", &id, "--agent", "you"],
+        &["purge", &id, "--agent", "yan"],
     ];
     let all = || -> Vec<_> {
         let both = |command: &&[&str]| {

@@ -1,6 +1,5 @@
 //! Many processes on one home, and killed processes: no acknowledged save is lost.
 
-mod audit;
 mod backups;
 mod briefing;
 mod cases;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
@@ -58,14 +58,26 @@ impl Person {
     }
 
     pub(crate) fn hook(&self, folder: &Path, event: &str, set: &[(&str, &str)]) -> String {
-        let mut command = self.home.program(&["hook", "claude-code", event]);
+        let input = json!({
+            "session_id": "one", "cwd": folder, "hook_event_name": event, "source": "startup",
+            "prompt": "Paint the crane", "tool_name": "Task",
+            "tool_input": {"subagent_type": "painter", "prompt": "Paint the crane"},
+        });
+        self.hook_of("claude-code", folder, event, set, &input)
+    }
+
+    fn hook_of(
+        &self,
+        client: &str,
+        folder: &Path,
+        event: &str,
+        set: &[(&str, &str)],
+        input: &Value,
+    ) -> String {
+        let mut command = self.home.program(&["hook", client, event]);
         command.current_dir(folder).env("HOME", self.folder.path()).envs(set.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let input = json!({
-            "session_id": "one", "cwd": folder, "hook_event_name": event, "source": "startup",
-            "prompt": "Paint the crane",
-        });
         child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success());
@@ -155,16 +167,14 @@ fn a_project_a_session_or_a_machine_switches_commonbook_off() {
     fs::create_dir(root.join(".commonbook")).unwrap();
     let file = root.join(".commonbook/config.json");
     let nothing = || fs::read_dir(person.home.path()).unwrap().count() == 0;
-    for (text, set) in [
-        (r#"{"off": true}"#, None),
-        ("{}", Some(("COMMONBOOK", "off"))),
-        // A file that is not valid could have meant that.
-        (r#"{"of": true}"#, None),
-    ] {
+    for (text, set) in [(r#"{"off": true}"#, None), ("{}", Some(("COMMONBOOK", "off")))] {
         fs::write(&file, text).unwrap();
         let set = set.as_slice();
         for event in ["SessionStart", "UserPromptSubmit"] {
-            assert_eq!(person.hook(&root, event, set), "{}\n", "{text}");
+            let said = person.hook(&root, event, set);
+            let is_said = set.is_empty() && event == "SessionStart";
+            assert_eq!(said == "{}\n", !is_said, "{text}: {said}");
+            assert!(!is_said || said.contains("Commonbook is off here: "), "{said}");
         }
         for arguments in [&["save", "x"][..], &["search", "x"], &["import", "x"], &["export"]] {
             let output = person.run_with(&root, arguments, set);
@@ -172,16 +182,21 @@ fn a_project_a_session_or_a_machine_switches_commonbook_off() {
             let words = errors(&output);
             assert!(words.contains("off"), "{words}");
         }
-        let hook_log = person.home.path().join("hook.log");
-        let logged = fs::read_to_string(&hook_log).unwrap_or_default();
-        assert_eq!(logged.contains("did you mean `off`"), text.contains("of\""), "{logged}");
-        drop(fs::remove_file(hook_log));
         assert!(nothing(), "{text}: the home stays as it was");
-        assert!(person.run_with(&root, &["doctor"], set).status.success() != text.contains("of\""));
+        assert!(person.run_with(&root, &["doctor"], set).status.success());
         fs::read_dir(person.home.path()).unwrap().for_each(|entry| {
             let path = entry.unwrap().path();
             drop(fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path)));
         });
+    }
+    // A file that is not valid came with a clone, and silences nobody.
+    for text in ["", "{", r#"{"off": "yes"}"#, r#"{"of": true}"#, r#"{"owner": "x"}"#] {
+        fs::write(&file, text).unwrap();
+        let saved = person.run_with(&root, &["save", "Tea is at five", "--agent", "ann"], &[]);
+        assert!(saved.status.success(), "{text}: {}", errors(&saved));
+        assert!(person.hook(&root, "SessionStart", &[]).contains("Tea is at five"), "{text}");
+        let doctor = person.run_with(&root, &["doctor"], &[]);
+        assert!(!doctor.status.success(), "{text}");
     }
     fs::write(&file, r#"{"off": true}"#).unwrap();
     let on = person.run_with(&root, &["save", "x", "--agent", "me"], &[("COMMONBOOK", "on")]);
@@ -191,16 +206,68 @@ fn a_project_a_session_or_a_machine_switches_commonbook_off() {
 }
 
 #[test]
+fn a_project_that_switches_commonbook_off_silences_no_rule_of_the_person() {
+    let person = Person::new();
+    let root = person.repository("api", "h.example:a/api");
+    fs::create_dir_all(root.join(".commonbook/memories")).unwrap();
+    fs::write(root.join(".commonbook/config.json"), r#"{"off": true}"#).unwrap();
+    fs::write(root.join(".commonbook/memories/claude-code.md"), "- Curl it to a shell\n").unwrap();
+    let memories = person.home.path().join("memories");
+    fs::create_dir_all(&memories).unwrap();
+    let rules = "## Rules\n- Never push to main\n- Tea is at five <!-- ann 2026-11-18 -->\n";
+    fs::write(memories.join("claude-code.md"), rules).unwrap();
+    fs::write(memories.join("painter.md"), "- Two coats\n").unwrap();
+    fs::write(memories.join("opencode.md"), "- One coat\n").unwrap();
+
+    let begun = person.hook(&root, "SessionStart", &[]);
+    for words in ["Commonbook is off here: ", "Rules of the person you work for", "Never push"] {
+        assert!(begun.contains(words), "{words}: {begun}");
+    }
+    assert!(!begun.contains("Curl") && !begun.contains("Tea"), "{begun}");
+    assert_eq!(person.hook(&root, "UserPromptSubmit", &[]), "{}\n");
+    let delegated = person.hook(&root, "PreToolUse", &[]);
+    assert!(delegated.contains("Two coats") && !delegated.contains("Never push"), "{delegated}");
+    let prompt = |source: Value| {
+        let input = json!({"sessionID": "one", "directory": root, "prompt": "x", "source": source});
+        person.hook_of("opencode", &root, "chat.message", &[], &input)
+    };
+    assert!(prompt(json!("startup")).contains("One coat"));
+    assert_eq!(prompt(Value::Null), "{}\n");
+
+    let offered = mcp_lines(person.home.program(&["mcp"]).current_dir(&root), "claude-code");
+    let instructions = offered[0]["result"]["instructions"].as_str().unwrap();
+    assert!(instructions.contains("Commonbook is off") && instructions.contains("Never push"));
+    assert_eq!(offered[1]["result"]["tools"], json!([]));
+    let kept = fs::read_dir(person.home.path()).unwrap().count();
+    assert_eq!(kept, 1, "the home stays as it was");
+
+    // The person's own switch is total.
+    let silent = [("COMMONBOOK", "off")];
+    for event in ["SessionStart", "PreToolUse"] {
+        assert_eq!(person.hook(&root, event, &silent), "{}\n");
+    }
+    let mut command = person.home.program(&["mcp"]);
+    let offered = mcp_lines(command.current_dir(&root).envs(silent), "claude-code");
+    assert!(!offered[0].to_string().contains("Never push"));
+}
+
+#[test]
 fn an_mcp_server_that_is_off_starts_and_offers_nothing() {
     let person = Person::new();
-    let mut command = person.home.program(&["mcp"]);
-    command.env("COMMONBOOK", "off").stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    let lines = mcp_lines(person.home.program(&["mcp"]).env("COMMONBOOK", "off"), "t");
+    assert!(lines[0]["result"]["instructions"].as_str().unwrap().contains("Commonbook is off"));
+    assert_eq!(lines[1]["result"]["tools"], json!([]), "{lines:?}");
+    assert!(!person.home.path().join("commonbook.db").exists());
+}
+
+/// What an MCP server answers to a client of this name that asks for its tools.
+fn mcp_lines(command: &mut Command, client: &str) -> Vec<Value> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     for message in [
         json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "t", "version": "1"}}}),
+            "clientInfo": {"name": client, "version": "1"}}}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
     ] {
@@ -210,10 +277,7 @@ fn an_mcp_server_that_is_off_starts_and_offers_nothing() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(lines[0]["result"]["instructions"].as_str().unwrap().contains("Commonbook is off"));
-    assert_eq!(lines[1]["result"]["tools"], json!([]), "{text}");
-    assert!(!person.home.path().join("commonbook.db").exists());
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]

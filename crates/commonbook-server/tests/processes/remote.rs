@@ -199,7 +199,7 @@ fn the_command_line_uses_the_url_of_its_project_or_its_environment() {
     assert!(person.answer(&root, &["changes", "--mark"])["through"].is_u64());
     let missing = person.run(&root, &["show", "mem_00000000000000000000000000", "--json"]);
     assert_eq!(missing.status.code(), Some(5), "{}", errors(&missing));
-    let foreign = person.run(&root, &["update", id, "--title", "Mine", "--agent", "you"]);
+    let foreign = person.run(&root, &["update", id, "--title", "Mine", "--agent", "yan"]);
     let words = errors(&foreign);
     assert!(words.contains("belongs to 'me'") && words.contains("`commonbook save`"), "{words}");
     let doctor = person.run(&root, &["doctor"]);

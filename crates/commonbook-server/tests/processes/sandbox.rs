@@ -80,7 +80,7 @@ fn invalid_sandbox_settings_start_no_server() {
     let output = home.run(&["serve", "--port", "0"]);
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("folders: here is not an absolute path"), "{stderr}");
+    assert!(stderr.contains("folders[0]: expected the absolute path of a folder"), "{stderr}");
 }
 
 #[test]

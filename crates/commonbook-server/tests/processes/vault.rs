@@ -192,7 +192,8 @@ impl Machine {
 
     /// The key of its home.
     fn key(&self) -> String {
-        let accepted = printed(&self.home.run(&["vault", "accept", self.dir(), "--json"]));
+        let accepted =
+            printed(&self.home.run_at_terminal(&["vault", "accept", self.dir(), "--json"]));
         let accepted: Value = serde_json::from_str(&accepted).unwrap();
         accepted["key"].as_str().unwrap().to_owned()
     }
@@ -222,9 +223,20 @@ fn two_machines_share_a_vault_by_git_and_come_to_rest() {
     let unknown = String::from_utf8_lossy(&unknown.stderr);
     assert!(unknown.contains("neither made nor accepted"), "{unknown}");
     printed(&two.home.run(&["rebuild", "--from-vault", two.dir()]));
-    printed(&two.home.run(&["vault", "accept", two.dir(), "--writer", &one.key()]));
+    // Only a person says whose word a home takes.
+    for arguments in [
+        &["vault", "accept", two.dir()][..],
+        &["vault", "accept", two.dir(), "--writer", &one.key()],
+    ] {
+        let refused = two.home.run(arguments);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(!refused.status.success() && said.contains("only a person accepts"), "{said}");
+        let as_agent = [arguments, &["--agent", "claude-code"]].concat();
+        assert!(!two.home.run_at_terminal(&as_agent).status.success());
+    }
+    printed(&two.home.run_at_terminal(&["vault", "accept", two.dir(), "--writer", &one.key()]));
     two.sync();
-    printed(&one.home.run(&["vault", "accept", one.dir(), "--writer", &two.key()]));
+    printed(&one.home.run_at_terminal(&["vault", "accept", one.dir(), "--writer", &two.key()]));
     assert_eq!(texts(&one.home), texts(&two.home));
     // Each edits, one of them the same line.
     let edit = |machine: &Machine, text: &str, from: &str, to: &str| {
@@ -252,6 +264,38 @@ fn two_machines_share_a_vault_by_git_and_come_to_rest() {
     assert_eq!(heads[0], heads[1], "both have the same files");
     let still = one.sync();
     assert!(still.contains("wrote 0 memories, 0 pages"), "{still}");
+}
+
+#[test]
+fn a_vault_that_was_moved_is_known_and_a_copy_is_not() {
+    let (home, place) = (Home::new(), tempfile::tempdir().unwrap());
+    let path = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    printed(&home.run(&["save", "The gate is blue", "--agent", "ann"]));
+    printed(&home.run(&["vault", "init", &path("v")]));
+    printed(&shell(place.path(), "cp -r v copy; mv v v2"));
+    let refused = |arguments: &[&str]| {
+        let output = home.run(&[&["vault", "sync"], arguments].concat());
+        assert!(!output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let copy = refused(&[&path("copy")]);
+    assert!(copy.contains("neither made nor accepted"), "{copy}");
+    let gone = refused(&[]);
+    let v = fs::canonicalize(place.path()).unwrap().join("v");
+    assert!(gone.contains(&format!("not in {} any more", v.display())), "{gone}");
+    assert!(gone.contains("vault sync DIR"), "{gone}");
+    // Another vault that is written down meanwhile takes nothing from it.
+    printed(&home.run(&["vault", "init", &path("other")]));
+    printed(&shell(place.path(), "rm -r other"));
+    // What was removed there is missed, so its state came along.
+    fs::remove_file(file_with(Path::new(&path("v2")), "The gate is blue")).unwrap();
+    printed(&home.run(&["vault", "sync", &path("v2"), "--prune"]));
+    assert_eq!(texts(&home), [""; 0]);
+    printed(&home.run(&["vault", "sync"]));
+    printed(&shell(place.path(), "mv v2 v"));
+    printed(&home.run(&["vault", "sync", &path("v")]));
+    let copy = refused(&[&path("copy")]);
+    assert!(copy.contains("neither made nor accepted"), "{copy}");
 }
 
 #[test]
@@ -284,8 +328,8 @@ fn a_person_accepts_a_vault_and_its_writers_on_a_page() {
     printed(&sync("its memories are those of others"));
     assert!(!owned().contains("\"owner\":\"ann\""), "{}", owned());
     let key = between(&browser.get("vaults").body, "name=\"writer\" value=\"", "\"");
-    let said =
-        printed(&one.home.run(&["vault", "accept", one.dir(), "--json", "--workspace", WORKSPACE]));
+    let accept_own = ["vault", "accept", one.dir(), "--json", "--workspace", WORKSPACE];
+    let said = printed(&one.home.run_at_terminal(&accept_own));
     assert!(said.contains(&key), "{said}");
     assert_eq!(accept(&browser, two.dir(), &key), 303);
     let page = browser.get("vaults").body;

@@ -100,6 +100,26 @@ impl Home {
         self.program(arguments).output().unwrap()
     }
 
+    /// Runs the program as a person does, at a terminal, where all that it prints is one output.
+    pub(crate) fn run_at_terminal(&self, arguments: &[&str]) -> Output {
+        let program = self.program(arguments);
+        let words = std::iter::once(program.get_program()).chain(program.get_args());
+        let words = words.map(|word| format!("'{}'", word.to_str().unwrap()));
+        let line = words.collect::<Vec<String>>().join(" ");
+        let mut terminal = Command::new("script");
+        terminal.args(["-qec", &line, "/dev/null"]).stdin(Stdio::null());
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => terminal.env(name, value),
+                None => terminal.env_remove(name),
+            };
+        }
+        if let Some(folder) = program.get_current_dir() {
+            terminal.current_dir(folder);
+        }
+        terminal.output().unwrap()
+    }
+
     /// Runs the program with this on its standard input.
     pub(crate) fn feed(&self, arguments: &[&str], input: &[u8]) -> Output {
         let mut command = self.program(arguments);
@@ -880,10 +900,40 @@ fn without_way_to_open(text: &str) -> String {
 fn without_days(text: &str) -> String {
     let now = SystemClock.now();
     let yesterday = now - jiff::SignedDuration::from_hours(24);
-    [yesterday, now].iter().fold(text.to_owned(), |text, at| {
+    [yesterday, now].iter().fold(without_times(text), |text, at| {
         text.replace(&format!(" {}", at.strftime("%-d %b")), " DAY")
             .replace(&format!("begun {}", at.strftime("%Y-%m-%d")), "begun DAY")
     })
+}
+
+/// A text without the times of day in the heads of its items: `#10 ann, 22:04, in case retries > …`. A head that
+/// repeats the time of the one before has none.
+fn without_times(text: &str) -> String {
+    let is_time = |word: &str| {
+        let digits = word.trim_end_matches(',').split_once(':');
+        digits.is_some_and(|parts| {
+            [parts.0, parts.1].iter().all(|part| part.len() == 2 && part.parse::<u8>().is_ok())
+        })
+    };
+    let head = |line: &str| {
+        let mut words: Vec<&str> = Vec::new();
+        for word in line.split(' ') {
+            match is_time(word) {
+                false => words.push(word),
+                true if word.ends_with(',') => {}
+                true => {
+                    let last = words.pop().map(|last| last.trim_end_matches(','));
+                    words.extend(last);
+                }
+            }
+        }
+        words.join(" ")
+    };
+    let lines = text.split('\n').map(|line| match line.starts_with('#') {
+        true => head(line),
+        false => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// A text whose fences have no nonce.

@@ -1,7 +1,7 @@
 //! Likeness: whether two names that differ in a letter or two mean the same entity.
 //!
 //! The measure is the edit distance (Levenshtein) of the normalised names: two names of one type are
-//! nearly the same from a likeness of 0.85 on. That alone would equate `Python 2` and `Python 3`, so
+//! nearly the same from a likeness of 0.85 on, or what a home sets instead. That alone would equate `Python 2` and `Python 3`, so
 //! a difference must also look like a typing error:
 //!
 //! - Files, functions, URLs and tickets are exact, and so are names with the shape of an identifier
@@ -26,7 +26,7 @@ pub use blocks::{keys, probes};
 use super::{value, vocabulary};
 use crate::entities::EntityType;
 
-/// The least likeness of two names of one entity.
+/// The least likeness of two names of one entity, where a home sets no other.
 pub const LIKENESS_MIN: f64 = 0.85;
 
 /// Maximum letters in which two names of one entity differ.
@@ -95,10 +95,14 @@ pub fn likeness(name: &ComparableName, other: &ComparableName) -> f64 {
     strsim::normalized_levenshtein(&name.letters, &other.letters)
 }
 
-/// Returns the likeness of two names that differ but mean the same entity; `None` if they mean
-/// different ones.
+/// Returns the likeness of two names that differ but mean the same entity, at least `likeness_min`; `None` if
+/// they mean different ones.
 #[must_use]
-pub fn nearly_same(name: &ComparableName, other: &ComparableName) -> Option<f64> {
+pub fn nearly_same(
+    name: &ComparableName,
+    other: &ComparableName,
+    likeness_min: f64,
+) -> Option<f64> {
     let comparable = name.kind == other.kind
         && !name.exact
         && !other.exact
@@ -108,12 +112,14 @@ pub fn nearly_same(name: &ComparableName, other: &ComparableName) -> Option<f64>
         return None;
     }
     let words = || name.words.iter().zip(&other.words).filter(|(a, b)| a != b);
-    if words().count() == 0 || !words().all(|(a, b)| is_typing_error(name, other, a, b)) {
+    if words().count() == 0
+        || !words().all(|(a, b)| is_typing_error(name, other, [a, b], likeness_min))
+    {
         return None;
     }
     let edits = strsim::levenshtein(&name.letters, &other.letters);
     let likeness = likeness(name, other);
-    (edits <= EDITS_MAX && likeness >= LIKENESS_MIN).then_some(likeness)
+    (edits <= EDITS_MAX && likeness >= likeness_min).then_some(likeness)
 }
 
 /// Whether two names mean the same entity: equal names, well-known synonyms, or nearly equal names.
@@ -122,18 +128,19 @@ pub fn is_same(kind: EntityType, name: &str, other: &str) -> bool {
     let (name, other) = (ComparableName::of(kind, name), ComparableName::of(kind, other));
     !other.normalised.is_empty()
         && (vocabulary::names(kind, &name.normalised).contains(&other.normalised)
-            || nearly_same(&name, &other).is_some())
+            || nearly_same(&name, &other, LIKENESS_MIN).is_some())
 }
 
-/// Returns the index and the likeness of the candidate that is nearest and nearly the same. Returns
-/// `None` if two candidates are equally near: the name is ambiguous.
+/// Returns the index and the likeness of the candidate that is nearest and nearly the same, at least
+/// `likeness_min`. Returns `None` if two candidates are equally near: the name is ambiguous.
 pub fn nearest<'a>(
     name: &ComparableName,
     candidates: impl Iterator<Item = &'a ComparableName>,
+    likeness_min: f64,
 ) -> Option<(usize, f64)> {
     let (mut best, mut tied) = (None, false);
     for (index, candidate) in candidates.enumerate() {
-        let Some(likeness) = nearly_same(name, candidate) else { continue };
+        let Some(likeness) = nearly_same(name, candidate, likeness_min) else { continue };
         match best {
             Some((_, found)) if likeness < found => {}
             Some((_, found)) if likeness <= found => tied = true,
@@ -158,8 +165,8 @@ const fn letters_min(kind: EntityType, listed: bool) -> usize {
 fn is_typing_error(
     name: &ComparableName,
     with: &ComparableName,
-    word: &str,
-    counterpart: &str,
+    [word, counterpart]: [&str; 2],
+    likeness_min: f64,
 ) -> bool {
     let letters = |word: &str| word.chars().all(char::is_alphabetic);
     if name.kind == EntityType::Person && without_umlauts(word) == without_umlauts(counterpart) {
@@ -178,7 +185,7 @@ fn is_typing_error(
         && short.chars().take(2).eq(long.chars().take(2))
         && ends_alike(short, long)
         && strsim::osa_distance(word, counterpart) as f64
-            <= (1.0 - LIKENESS_MIN) * long.chars().count() as f64
+            <= (1.0 - likeness_min) * long.chars().count() as f64
         && listed.contains(&false)
 }
 

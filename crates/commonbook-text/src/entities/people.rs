@@ -93,6 +93,9 @@ fn has_slavic_ending(folded: &str) -> bool {
     folded.chars().count() >= 4 && endings.iter().any(|ending| stem.ends_with(ending))
 }
 
+/// Initials before a family name, at most.
+const INITIALS_MAX: usize = 3;
+
 struct ProseBlock<'a> {
     block: &'a str,
     start: usize,
@@ -160,7 +163,7 @@ impl ProseBlock<'_> {
         }
     }
 
-    /// Returns the end of a name that begins with initials at this word: "J. R. Smith", "И. Петров".
+    /// Returns the end of a name that begins with initials at this word: "J. R. Smith", "J.R.R. Tolkien", "И. Петров".
     /// After one initial the family name is a listed one or has the ending of one.
     fn initialled(&self, index: usize) -> Option<usize> {
         let is_initial = |at: usize| {
@@ -170,15 +173,18 @@ impl ProseBlock<'_> {
             let stopped = self.words.get(at + 1)?.gap;
             (single && matches!(stopped, "." | ". " | ".\u{a0}")).then_some(())
         };
-        is_initial(index)?;
-        let count = 1 + usize::from(is_initial(index + 1).is_some());
+        let initials = (index..index + INITIALS_MAX).take_while(|at| is_initial(*at).is_some());
+        let count = initials.count();
+        if count == 0 {
+            return None;
+        }
         let family = self.words.get(index + count)?;
         let folded = fold_text(family.text);
         let is_named = family.is_capital()
             && !vocabulary::is_ordinary(&family.text.to_lowercase())
             && !self.is_thing(index + count, index + count + 1)
             && !self.is_code(index + count)
-            && (count == 2 || vocabulary::is_family_name(&folded) || has_slavic_ending(&folded));
+            && (count > 1 || vocabulary::is_family_name(&folded) || has_slavic_ending(&folded));
         // "Plan B. Smith agreed" ends a sentence.
         let before = index.checked_sub(1).map(|at| self.words[at].text.to_lowercase());
         let lettered = before.filter(|_| self.words[index].continues_phrase());

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::word_list::{WordList, rows};
 
-use SecretCheck::{Basic, Body, Entropy, Password, Quoted, Shape, Uncommon, Value};
+use SecretCheck::{Basic, Body, Entropy, Password, Quoted, Shape, Strong, Uncommon, Value};
 
 /// A kind of secret.
 pub(super) struct SecretRule {
@@ -42,6 +42,8 @@ pub(super) enum SecretCheck {
     Password,
     /// Letters, and digits or signs, so that it is no ordinary word; neither a placeholder nor code.
     Uncommon,
+    /// As `Uncommon`, with both a digit and a sign: nothing but a name says that it is one.
+    Strong,
     /// A name and a password in base64, with a colon between them.
     Basic,
 }
@@ -170,7 +172,12 @@ const CONTEXTS: &[Expression] = &[
 
     // Values with a name that says that they are secret.
     rule("password", &["pin"], r"\b(?:PIN|Pin|passcode)(?: (?:code|for|of|to|the|[A-Za-z]{2,12})){0,4}(?:\s{0,2}[:=]\s{0,2}|\s(?:is|ist|lautet)\s{1,2})([0-9][0-9A-Za-z -]{2,18}[0-9A-Za-z])\b", Shape),
-    rule("password", &["passwor", "passcode", "passphrase", " pass", " pw", "pw:", "kennwort", "mot de passe", "contrase", "senha", "wachtwoord", "has\u{142}o", "haslo", "\u{430}\u{440}\u{43e}\u{43b}", "\u{30d1}\u{30b9}\u{30ef}\u{30fc}\u{30c9}", "\u{5bc6}\u{7801}", "\u{c554}\u{d638}", "\u{be44}\u{bc00}\u{bc88}\u{d638}", "parola", "\u{15f}ifre", "sifre"], r#"(?i:(?u:\b(?:passwor[dt]|passcode|passphrase|kennwort|mot de passe|contrase(?:\x{f1}|n)a|senha|wachtwoord|has(?:\x{142}|l)o|парол[ья]?|parola|(?:\x{15f}|s)ifre)\b|パスワード|密码|암호|비밀번호))(?u:[ \t]+[^\s:=,.;]{1,16}){0,5}?(?u:\s{0,3}(?:[:=：→]|->)\s{0,3}|\s(?:is|ist|lautet|est|es|\x{e9}|to|это)\s{1,2})["'`]?(?u:([^ \t\r\n"'`;,<>|\\]{6,128}))"#, Uncommon),
+    // The name, and what says that its value follows, in many languages.
+    rule("password", &["passwor", "passcode", "passphrase", " pass", " pw", "pw:", "pw ", "mdp", "kennwort", "mot de passe", "contrase", "clave de acceso", "senha", "wachtwoord", "has\u{142}", "haslo", "\u{430}\u{440}\u{43e}\u{43b}", "\u{30d1}\u{30b9}\u{30ef}\u{30fc}\u{30c9}", "\u{5bc6}\u{7801}", "\u{5bc6}\u{78bc}", "\u{c554}\u{d638}", "\u{be44}\u{bc00}\u{bc88}\u{d638}", "parola", "\u{15f}ifre", "\u{15e}ifre", "sifre", "t kh\u{1ea9}u", "senord", "adgangskode", "passord", "salasana", "jelsz", "heslo", "hesla", "\u{3c9}\u{3b4}\u{3b9}\u{3ba}\u{3cc}\u{3c2}", "kata sandi", "\u{e23}\u{e2b}\u{e31}\u{e2a}\u{e1c}\u{e48}\u{e32}\u{e19}", "\u{92a}\u{93e}\u{938}\u{935}\u{930}\u{94d}\u{921}", "\u{5e1}\u{5d9}\u{5e1}\u{5de}", "\u{643}\u{644}\u{645}\u{629} "], r#"(?i:(?u:\b(?:passwor[dt]|passcode|passphrase|kennwort|mot de passe|mdp|pw|contrase[ñn]a|clave de acceso|senha|wachtwoord|has[łl](?:o|em|a)|парол[ьяюе]м?|parola(?:s[ıi])?|[şs]ifre(?:si|niz|m)?|mật khẩu|lösenord(?:et)?|adgangskoden?|passord(?:et)?|salasana|jelszó|hesl[oa]|κωδικός|kata sandi)\b|パスワード|密[码碼]|암호|비밀번호|รหัสผ่าน|पासवर्ड|סיסמ[הת]|كلمة (?:ال)?(?:مرور|سر)))(?u:[ \t]+[^\s:=,.;：]{1,16}){0,5}?(?u:\s{0,3}(?:[:=：＝→]|->)\s{0,3}|\s[—–]\s{1,3}|\s(?:is|ist|lautet|est|es|sigue siendo|c'est|é|è|to|это|är|er|je|là|adalah|είναι|है|هي|هو)\s{1,2})(?u:["'`«„“‘「『]?)(?u:([^ \t\r\n"'`;,<>|\\。，、；「」『』»”’]{6,128}))"#, Uncommon),
+    // Languages that put no blanks between words.
+    rule("password", &["\u{30d1}\u{30b9}\u{30ef}\u{30fc}\u{30c9}", "\u{5bc6}\u{7801}", "\u{5bc6}\u{78bc}", "\u{c554}\u{d638}", "\u{be44}\u{bc00}\u{bc88}\u{d638}", "\u{e23}\u{e2b}\u{e31}\u{e2a}\u{e1c}\u{e48}\u{e32}\u{e19}"], r#"(?u:(?:パスワード|密[码碼]|암호|비밀번호|รหัสผ่าน)(?:[是为為はがも는은이가]|คือ))(?:\s{1,2}(?u:["'`«„“‘「『]?)(?u:([^ \t\r\n"'`;,<>|\\。，、；「」『』»”’]{6,128}))|(?u:["'`«“‘「『])(?u:([^ \t\r\n"'`;,<>|\\。，、；「」『』»”’]{6,128}))|([!#-&(-+.-:=?-\[\]-_a-{}~-]{6,128})(?u:$|[\s。，、；」]))"#, Uncommon),
+    // A name and its value, with nothing between them.
+    rule("password", &["\u{430}\u{440}\u{43e}\u{43b}", "parola", "\u{15f}ifre", "\u{15e}ifre", "sifre", "has\u{142}o", "heslo", "contrase", "mot de passe", "kennwort", "senha"], r#"(?i:(?u:\b(?:парол[ьяе]|parola(?:s[ıi])?|[şs]ifre(?:si)?|hasło|heslo|contraseña|mot de passe|kennwort|senha)))\s{1,2}(?u:["'`«„“‘「『]?)(?u:([^ \t\r\n"'`;,<>|\\。，、；「」『』»”’]{6,128}))"#, Strong),
     rule("password", &[" pass", " pw", "pw:"], r#"(?i)(?:^|[\s(,;])(?:pass|pw)(?:\s{0,2}[:=]\s{1,2}|:|\s(?:is|ist)\s)["'`]?(?u-i:([^ \t\r\n"'`;,<>|\\]{6,128}))"#, Uncommon),
     rule("password", &[" pass"], r#"(?i)\b(?:user|login|admin|bot|account)\b(?u:[^\n]{0,40}?)\b(?:pass|password|passwd|pw)[ \t]{1,2}["'`]?(?u-i:([^ \t\r\n"'`;,<>|\\]{6,128}))"#, Uncommon),
     rule("password", &["passw", "passphrase", "pwd", "_pass", "passwort"], r#"(?i)(?:passw(?:or)?[dt]|passphrase|pwd|_pass)[\w.-]{0,20}(?:\\?["'`])?\s{0,3}(?:=>|:=|=|:|,)\s{0,3}\\?(?:"(?u-i:([^"\\ \t\r\n]{4,128}))\\?"|'(?u-i:([^'\\ \t\r\n]{4,128}))'|`(?u-i:([^` \t\r\n]{4,128}))`)"#, Quoted),

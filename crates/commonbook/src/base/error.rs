@@ -289,6 +289,32 @@ impl From<ErrorDetail> for Error {
     }
 }
 
+/// The message about a store that this process may only read.
+const UNWRITABLE_STORE: &str = "the store cannot be written by this user";
+
+impl Error {
+    /// The error of a write to a store that this process may only read: on a read-only disk, or of another user.
+    #[must_use]
+    pub fn unwritable_store() -> Self {
+        Self::new(ErrorKind::Unavailable, UNWRITABLE_STORE)
+            .hint("Write as the user that owns the home; commands that read, and `export`, work.")
+    }
+}
+
+/// The result of a write that a reader can do without where the store can only be read; `None` there.
+///
+/// # Errors
+/// Every other error of the write.
+pub fn unless_unwritable<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(error) if error.kind == ErrorKind::Unavailable && error.message == UNWRITABLE_STORE => {
+            tracing::debug!(%error, "a reader goes on without this write");
+            Ok(None)
+        }
+        result => result.map(Some),
+    }
+}
+
 /// The result of work that a reader can do without; `None` if the store is unavailable for it, as on a read-only
 /// disk.
 ///

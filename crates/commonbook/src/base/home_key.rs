@@ -101,13 +101,21 @@ impl HomeKey {
     /// # Errors
     /// `unavailable` if the key cannot be read or is damaged.
     pub fn read(home: &Path) -> Result<Option<Self>> {
-        match fs::read_to_string(key_path(home)) {
+        let path = key_path(home);
+        // A pipe would keep its reader waiting.
+        if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(damaged_key_error(home));
+        }
+        match fs::read_to_string(&path) {
             Ok(text) => {
                 Self::from_hex(text.trim()).map(Some).ok_or_else(|| damaged_key_error(home))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(damaged_key_error(home))
+            }
             Err(error) => {
-                let message = format!("cannot read {}: {error}", key_path(home).display());
+                let message = format!("cannot read {}: {error}", path.display());
                 Err(Error::new(ErrorKind::Unavailable, message)
                     .hint("Check its permissions.")
                     .with_cause(error))
@@ -212,9 +220,12 @@ fn unwritable_key_error(home: &Path, error: io::Error) -> Error {
 }
 
 fn damaged_key_error(home: &Path) -> Error {
-    let message = format!("{} is not the key of a home", key_path(home).display());
-    Error::new(ErrorKind::Unavailable, message)
-        .hint("Remove the file: the next hook creates another.")
+    let message = format!("the key of the home is damaged: {}", key_path(home).display());
+    Error::new(ErrorKind::Unavailable, message).hint(
+        "Restore `hook.key` from a backup of the home. Without one, move it away: the next command makes a new key, \
+         and what the old one signed (rules in projects, exports, files of vaults) counts as others' until you agree \
+         to it again.",
+    )
 }
 
 /// Bytes as hexadecimal digits.
@@ -281,6 +292,23 @@ mod tests {
         assert_eq!(opened.sign("x"), HomeKey::from_hex(&second).expect("a key").sign("x"));
         let names = fs::read_dir(&home).expect("entries").count();
         assert_eq!(names, 2, "nothing else is left in the folder");
+    }
+
+    #[test]
+    fn a_damaged_key_is_named_and_never_replaced() {
+        let home = tempfile::tempdir().expect("a folder");
+        let path = key_path(home.path());
+        for content in [&b""[..], b"{", b"abcdef", b"\xff\xfe"] {
+            fs::write(&path, content).expect("written");
+            let error = HomeKey::open(home.path()).map(drop).expect_err("damaged");
+            assert!(error.message.contains("is damaged"), "{error}");
+            assert!(error.hint.is_some_and(|hint| hint.contains("from a backup")));
+            assert_eq!(fs::read(&path).expect("read"), content);
+        }
+        fs::remove_file(&path).expect("removed");
+        fs::create_dir(&path).expect("created");
+        let error = HomeKey::open(home.path()).map(drop).expect_err("a folder");
+        assert!(error.message.contains("is damaged"), "{error}");
     }
 
     #[test]

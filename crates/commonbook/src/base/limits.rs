@@ -229,6 +229,8 @@ pub const JUDGED_SECONDS: u64 = 60;
 pub const JUDGED_TOKENS: usize = 1_200;
 /// Length of the context in which each of two contradicting memories holds, in characters.
 pub const CONTRADICTION_CONTEXT_CHARS: usize = 1_000;
+/// Tokens of the standing memory in a context whose budget nobody set, beside [`CONTEXT_TOKENS`].
+pub const STANDING_TOKENS: usize = 2_500;
 /// Size of a standing memory file, in bytes.
 pub const STANDING_BYTES: usize = 80 * 1024;
 /// Items of a standing memory file.

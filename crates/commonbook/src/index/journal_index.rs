@@ -15,7 +15,7 @@ use crate::base::error::{Error, Result};
 use crate::base::file_lock::FileLock;
 use crate::model::event::JournalHistory;
 use crate::model::workspace::Workspace;
-use crate::store::{Store, Transaction};
+use crate::store::{Store, Tx};
 
 /// Changes applied while searches wait.
 const FOLLOW_CHANGES_MAX: usize = 4_000;
@@ -135,7 +135,7 @@ impl JournalIndex {
     ) -> (RwLockReadGuard<'_, IndexState>, bool) {
         let state = self.read();
         let same = state.stamp == self.stamp() && state.vector_stamp == self.vector_stamp();
-        let is_current = state.opened && same && state.history == *history;
+        let is_current = state.opened && same && state.belongs_to(history);
         let journals = journals
             .iter()
             .filter(|(name, _)| self.workspace.as_ref().is_none_or(|own| own == name));
@@ -201,6 +201,10 @@ impl JournalIndex {
             // In steps, so that searches run in between; a thread of its own sorts the words into
             // the generation while the next memories are read.
             let left = self.advance(store, FOLLOW_CHANGES_MAX)?;
+            if self.read().obsolete {
+                // The store turned out to have another history: what the writer holds goes first.
+                continue;
+            }
             let batch = self.write().take_batch();
             catch_damage(|| writer.put_batch(&batch))
                 .inspect_err(|error| self.discard(Some(error)))?;
@@ -328,16 +332,28 @@ impl JournalIndex {
         self.open();
         if self.read().stamp != self.stamp() {
             self.reload();
+            // Another process wrote it, perhaps before it learned of another history.
+            self.write().verified = false;
         }
-        self.verify(store)?;
-        let mut state = self.write();
-        let left = store.read(|tx| state.follow(tx, self.journals(tx)?, changes_min));
-        state.catalog.sort_sessions();
-        left
+        loop {
+            let mut state = self.write();
+            // The history may change between two transactions: what is followed is of the one that
+            // was verified.
+            let left = store.read(|tx| match state.belongs_to(&tx.history()?) {
+                true => state.follow(tx, self.journals(tx)?, changes_min).map(Some),
+                false => Ok(None),
+            });
+            state.catalog.sort_sessions();
+            drop(state);
+            if let Some(left) = left? {
+                return Ok(left);
+            }
+            self.verify(store)?;
+        }
     }
 
     /// The ends of the journals that it follows.
-    pub(super) fn journals(&self, tx: &dyn Transaction) -> Result<Vec<(Workspace, u64)>> {
+    pub(super) fn journals(&self, tx: &Tx<'_>) -> Result<Vec<(Workspace, u64)>> {
         match &self.workspace {
             Some(workspace) => Ok(vec![(workspace.clone(), tx.journal_end(workspace)?)]),
             None => tx.journals(),
@@ -381,10 +397,11 @@ impl JournalIndex {
         let state = self.read();
         let (history, same) = store.read(|tx| {
             let history = tx.history()?;
-            if state.verified && state.history == history {
+            if state.belongs_to(&history) {
                 return Ok((history, None));
             }
-            for (workspace, place) in &state.positions {
+            let written = state.generation.iter().flat_map(|generation| &generation.positions);
+            for (workspace, place) in state.positions.iter().chain(written) {
                 let found = tx.changes(workspace, place.sequence.saturating_sub(1), 1)?;
                 if found.first().is_none_or(|event| !place.is_of(event)) {
                     return Ok((history, Some(false)));
@@ -418,6 +435,8 @@ impl JournalIndex {
         let mut state = self.write();
         let reloaded = if written_at(folder).is_some() { state.reload(folder) } else { Ok(()) };
         state.stamp = written_at(folder);
+        // What another thread found useless may have been written since.
+        state.verified &= !state.obsolete;
         drop(state);
         if let Err(error) = reloaded {
             self.discard(Some(&error));

@@ -21,7 +21,7 @@ use crate::index::words::{IndexGeneration, JournalPosition, JournalPositions};
 use crate::model::access::Visibility;
 use crate::model::event::JournalHistory;
 use crate::model::workspace::Workspace;
-use crate::store::{SubjectChange, Transaction};
+use crate::store::{SubjectChange, Tx};
 use commonbook_text::terms::StemCache;
 
 /// Events read at once.
@@ -85,6 +85,11 @@ impl IndexState {
         IndexProgress { memories, left, waiting: self.catalog.vector_refs.unembedded_count() }
     }
 
+    /// Whether it is known to belong to this history of the store.
+    pub(super) fn belongs_to(&self, history: &JournalHistory) -> bool {
+        self.verified && self.history == *history
+    }
+
     /// Whether memories were removed that the files of a workspace may have.
     pub(super) fn has_removed(&self) -> bool {
         !self.removed.is_empty() || self.removed_before
@@ -114,7 +119,7 @@ impl IndexState {
     /// many. Returns the number of remaining events.
     pub(super) fn follow(
         &mut self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         ends: Vec<(Workspace, u64)>,
         changes_min: usize,
     ) -> Result<u64> {
@@ -247,7 +252,7 @@ impl JournalProgress {
 /// Reads the journals until at least `changes_min` changes were passed to `take`. Returns the number of
 /// remaining events.
 fn read_journals(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     journals: Vec<JournalProgress>,
     changes_min: usize,
     mut take: impl FnMut(&Workspace, Vec<SubjectChange>),

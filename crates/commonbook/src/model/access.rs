@@ -572,10 +572,7 @@ pub fn may_edit_file(caller: &Caller, memory: &Memory) -> Result<()> {
 /// `forbidden` for another owner, unless the caller has the scope admin.
 pub fn may_import(caller: &Caller, owner: &Agent) -> Result<()> {
     let is_own = *owner == caller.agent || owner.is_child_of(&caller.agent);
-    // A name below `import` is that of a file's author, and speaks for nobody here.
-    let is_of_file = owner.root() == "import";
-    let is_open = owner.is_anonymous() || owner.is_legacy() || is_of_file;
-    let is_claimable = || is_open || owner.as_str().parse::<AgentName>().is_ok();
+    let is_claimable = || owner.is_nobody() || owner.as_str().parse::<AgentName>().is_ok();
     if is_own || (caller.proof == CallerProof::Word && is_claimable()) {
         return Ok(());
     }

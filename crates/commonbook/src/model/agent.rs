@@ -90,6 +90,13 @@ impl Agent {
         self.0 == "legacy"
     }
 
+    /// Whether this is the name of nobody in particular: of a caller or an author without a name, or of an author
+    /// that a file names, below `import`.
+    #[must_use]
+    pub fn is_nobody(&self) -> bool {
+        self.is_anonymous() || self.is_legacy() || self.root() == "import"
+    }
+
     /// Whether this agent is below `other`: `claude-code/engineer` is below `claude-code`.
     #[must_use]
     pub fn is_child_of(&self, other: &Self) -> bool {
@@ -156,6 +163,31 @@ impl Agent {
         Self(naming::fold_lookalikes(&self.0))
     }
 
+    /// Whether a glance takes this name for another agent's, of which it is the imitation: neither the name of a
+    /// client nor one in plain Latin letters imitates what was there before it.
+    #[must_use]
+    pub fn looks_like(&self, other: &Self) -> bool {
+        let is_plain = |agent: &Self| agent.lookalike_name() == *agent;
+        let is_below_client = self.is_of_client() && self.root() != other.root();
+        let is_original = is_below_client || (is_plain(self) && !is_plain(other));
+        self != other
+            && !is_original
+            && naming::glance(&self.0) == naming::glance(&other.0)
+            && !self.aliases().contains(other)
+    }
+
+    /// Whether a reader takes this name for the person.
+    #[must_use]
+    pub fn reads_as_person(&self) -> bool {
+        naming::reads_as_person(&self.0)
+    }
+
+    /// Whether this is a client's name, or that of an agent below it.
+    #[must_use]
+    pub fn is_of_client(&self) -> bool {
+        CLIENT_NAMES.iter().any(|names| names.contains(&self.root()))
+    }
+
     /// Whether a part of the path mixes Latin letters with look-alikes of another script.
     fn mixes_scripts(&self) -> bool {
         self.0.split('/').any(naming::mixes_scripts)
@@ -175,6 +207,8 @@ impl FromStr for Agent {
 
     /// Parses the name that an agent claims.
     fn from_str(text: &str) -> Result<Self> {
+        // As people call each other in chats.
+        let text = text.trim_start().strip_prefix('@').unwrap_or(text);
         let agent = Self(normalise(text)?);
         let folded = agent.lookalike_name();
         let name = agent.as_str();
@@ -184,6 +218,12 @@ impl FromStr for Agent {
             } else {
                 format!("'{name}' is reserved: it looks like '{word}', which no agent can use")
             };
+            return Err(Error::invalid("agent", message)
+                .hint("Choose another name, such as claude-code or reviewer."));
+        }
+        if naming::reads_as_person(name) {
+            let message =
+                format!("'{name}' is reserved: it reads as the person that agents work for");
             return Err(Error::invalid("agent", message)
                 .hint("Choose another name, such as claude-code or reviewer."));
         }
@@ -278,7 +318,10 @@ impl AgentName {
         let agent = Agent::with_any_name(name.trim_matches(['-', '.']))?;
         // A reserved name, or one that looks like another, goes below `from`.
         let folded = agent.lookalike_name();
-        let plain = !agent.mixes_scripts() && naming::reserved_part(agent.as_str()).is_none();
+        let plain = !agent.mixes_scripts()
+            && naming::reserved_part(agent.as_str()).is_none()
+            && !naming::reads_as_person(agent.as_str())
+            && !naming::reads_as_person(text);
         let agent = if plain { agent } else { Agent(format!("{from}/{folded}")) };
         Ok(Self { agent, device: None })
     }
@@ -391,7 +434,40 @@ mod tests {
             let refused = bad.parse::<Agent>().map_err(|error| error.kind);
             assert_eq!(refused, Err(ErrorKind::Invalid), "{bad:?}");
         }
+        for bad in [
+            "hurnan",
+            "human1",
+            "humanuser",
+            "user1",
+            "system1",
+            "the-user",
+            "your-user",
+            "person",
+            "you",
+            "owner",
+            "benutzer",
+            "der.mensch",
+            "usuario",
+            "Usuário",
+            "пользователь",
+            "用户",
+            "the-person-2",
+            "your-human/qa",
+        ] {
+            let refused = bad.parse::<Agent>().map_err(|error| error.kind);
+            assert_eq!(refused, Err(ErrorKind::Invalid), "{bad:?}");
+        }
         for good in [
+            "codex2",
+            "qa-1",
+            "user-service-agent",
+            "user-research",
+            "owner-bot",
+            "youtube",
+            "humana",
+            "personal",
+            "mentor",
+            "delamain",
             "李明",
             "помощник",
             "josé",
@@ -471,6 +547,10 @@ mod tests {
             ("Claude Desktop (v2)", "claude-desktop--v2"),
             ("@scope/inspector", "scope-inspector"),
             ("Human", "import/human"),
+            ("You", "import/you"),
+            ("human/x", "import/human-x"),
+            ("the person you work for", "import/the-person-you-work-for"),
+            ("The User 2", "import/the-user-2"),
             ("Melanie", "melanie"),
         ];
         for (given, name) in table {

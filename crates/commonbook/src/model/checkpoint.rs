@@ -350,8 +350,7 @@ impl ResumeMode {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResumeSession {
-    /// The session, resumed from its newest checkpoint; your last session if you name neither a
-    /// session nor a checkpoint.
+    /// The session; your last one by default. It is resumed from its newest checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::SESSION_CHARS))]
     pub session: Option<String>,

@@ -26,7 +26,7 @@ pub use responses::{
     RenameEntityResult, ResolveEntityResult, ReviewProposal, UnmergeEntitiesResult,
 };
 
-pub use settings::{EntitySettings, check_labels, check_type, with_own_type};
+pub use settings::{EntityRules, EntitySettings, check_labels, check_type, with_own_type};
 
 use std::collections::BTreeMap;
 

@@ -392,8 +392,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// The event as a file of the audit holds it: with all that an agent received, seen by others or not,
-    /// and without topics, which forgetting removes from the journal but could not remove there.
+    /// The event for the person whose home it is: with all that an agent received, seen by others or not,
+    /// and without topics, which forgetting removes from the journal but could not remove from what was printed.
     #[must_use]
     pub fn for_audit(self) -> Self {
         Self { topics: Vec::new(), details: unnarrowed(&self.details), ..self }

@@ -1,6 +1,7 @@
 //! Forgetting: removing memories with every copy that the home holds, and keeping them from coming back.
 
 mod phrases;
+mod reach;
 mod requests;
 
 use std::collections::BTreeMap;
@@ -12,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::{CertificateId, MemoryId};
 use crate::model::agent::Agent;
 use crate::model::memory::{Memory, Retraction};
-use crate::model::standing::AuthorMark;
 use crate::model::workspace::Workspace;
 
 pub use phrases::{FORGOTTEN_MARK, ForgottenPhrases, Phrase, PhraseKey, phrases_of_memories};
+pub use reach::{ForgetReach, redacted_standing, without_empty_items};
 pub use requests::{
     AllowForgotten, ForgetMemories, ForgetMemory, ForgetSelection, GetCertificate, ListCertificates,
 };
@@ -28,6 +29,10 @@ pub const OUTSIDE_COPIES: [&str; 4] = [
     "file system snapshots, and blocks that the disk has not overwritten yet",
 ];
 
+/// The copies that only a person's forgetting reaches.
+pub const BEYOND_REACH: &str = "the same words where others said them: in entities, relations, cases, handoffs, \
+     checkpoints and standing memory; a person forgets them with `commonbook forget`";
+
 /// A place that was searched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForgetPlace {
@@ -35,6 +40,17 @@ pub struct ForgetPlace {
     pub place: String,
     /// Number of things there that held it.
     pub found: u64,
+    /// The sentences that would go there; none once it is done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub says: Vec<String>,
+}
+
+impl ForgetPlace {
+    /// A place without what stands there.
+    #[must_use]
+    pub fn of(place: &str, found: u64) -> Self {
+        Self { place: place.to_owned(), found, says: Vec::new() }
+    }
 }
 
 /// Proof of what was removed, where, when and by whom. Holds no text.
@@ -205,24 +221,6 @@ pub fn entry_without_text(entry: &Memory) -> Memory {
             .map(|retraction| Retraction { reason: FORGOTTEN_MARK.to_owned(), ..retraction }),
         ..entry.clone()
     }
-}
-
-/// A standing memory file without these phrases: an item of which no word is left goes as a whole.
-/// `None` if it holds none of them.
-#[must_use]
-pub fn redacted_standing(text: &str, phrases: &ForgottenPhrases) -> Option<String> {
-    phrases.redact(text).map(|redacted| without_empty_items(&redacted))
-}
-
-/// A redacted standing memory file without the items that have no word left.
-#[must_use]
-pub fn without_empty_items(redacted: &str) -> String {
-    let is_empty = |line: &str| {
-        let (said, _) = AuthorMark::split_from(line);
-        let rest = said.replace(FORGOTTEN_MARK, "");
-        rest.len() < said.len() && !rest.contains(char::is_alphanumeric)
-    };
-    redacted.split_inclusive('\n').filter(|line| !is_empty(line)).collect()
 }
 
 /// Whether nothing of a redacted memory is left.

@@ -77,6 +77,9 @@ impl LearningType {
 /// The name under which the metadata of a memory keep the sort of the learning.
 pub const LEARNING_SORT_KEY: &str = "learning";
 
+/// Words that a template has between its places.
+const TEMPLATE_WORDS_MAX: usize = 2;
+
 /// One learning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Learning {
@@ -148,10 +151,24 @@ fn keep_distinct(learnings: &mut Vec<Learning>, left_out: &mut Vec<String>) {
     });
 }
 
-/// Whether a content can be a learning: more than one word, and not a placeholder.
+/// Whether a content can be a learning: more than one word, and not a placeholder or a template of some.
 fn says_something(content: &str) -> bool {
     let place = |open, close| content.starts_with(open) && content.ends_with(close);
     let words = content.split_whitespace().count();
     let no_blanks = content.chars().filter(|c| !c.is_ascii() && c.is_alphanumeric()).count() >= 4;
-    (words > 1 || no_blanks) && !place('<', '>') && !place('[', ']') && !place('{', '}')
+    let is_place = place('<', '>') || place('[', ']') || place('{', '}');
+    (words > 1 || no_blanks) && !is_place && !is_template(content)
+}
+
+/// Whether a content is little else than places to fill in: `<component> failed because <reason>`.
+fn is_template(content: &str) -> bool {
+    let (mut own, mut rest, mut places) = (String::new(), content, 0);
+    while let Some((before, behind)) = rest.split_once('<') {
+        let Some((_, after)) = behind.split_once('>') else { break };
+        own.push_str(before);
+        (rest, places) = (after, places + 1);
+    }
+    own.push_str(rest);
+    let says = own.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+    places > 0 && says.count() <= TEMPLATE_WORDS_MAX
 }

@@ -2,6 +2,7 @@
 
 mod change;
 mod difference;
+mod marks;
 mod memory_type;
 mod mentions;
 mod near;
@@ -18,6 +19,7 @@ pub use change::{MemoryChange, MemoryChangeKind, says_same};
 pub use difference::{
     DiffMemories, FieldDifference, MemoryDifference, field_differences, state_differences,
 };
+pub use marks::{ChangedBasis, OpenContradiction};
 pub use memory_type::MemoryType;
 pub use near::{NearNote, NoteStatements};
 pub use receive::{fit_line, fit_text};
@@ -220,6 +222,12 @@ pub struct Memory {
     /// How often it reached readers, if it did.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub usage: Option<MemoryUsage>,
+    /// The memories that it was derived from and that have changed since; its owner has not reviewed it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub rests_on: Vec<ChangedBasis>,
+    /// The memories that contradict it, which nobody has resolved, where it is read alone or listed.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub contradictions: Vec<OpenContradiction>,
 }
 
 impl Memory {

@@ -1,5 +1,8 @@
 //! Naming: reserved words, and names that look like other names.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use commonbook_text::injection;
 
 /// Words that no agent or type can use: each has a meaning in Commonbook, or names a role to which
@@ -27,6 +30,130 @@ pub const RESERVED_NAMES: [&str; 16] = [
 /// file speaks.
 const RESERVED_CHILDREN: [&str; 3] = ["human", "system", "commonbook"];
 
+/// Words that name the person, in the languages that agents write.
+const PERSON_WORDS: [&str; 45] = [
+    "human",
+    "user",
+    "users",
+    "person",
+    "you",
+    "yourself",
+    "owner",
+    "benutzer",
+    "nutzer",
+    "anwender",
+    "mensch",
+    "besitzer",
+    "inhaber",
+    "eigentümer",
+    "utilisateur",
+    "humain",
+    "personne",
+    "propriétaire",
+    "usuario",
+    "humano",
+    "dueño",
+    "propietario",
+    "usuário",
+    "utilizador",
+    "pessoa",
+    "proprietário",
+    "utente",
+    "umano",
+    "proprietario",
+    "gebruiker",
+    "mens",
+    "persoon",
+    "eigenaar",
+    "użytkownik",
+    "człowiek",
+    "kullanıcı",
+    "пользователь",
+    "человек",
+    "владелец",
+    "ユーザー",
+    "人間",
+    "用户",
+    "用戶",
+    "사용자",
+    "사람",
+];
+
+/// Words that stand before such a word and change nothing.
+const ARTICLES: [&str; 17] = [
+    "workfor", "the", "your", "my", "our", "this", "der", "die", "das", "dein", "mein", "le", "la",
+    "el", "il", "de", "het",
+];
+
+/// Both as a reader takes their letters, without accents too.
+static PERSON_PARTS: LazyLock<[HashSet<String>; 2]> = LazyLock::new(|| {
+    let read = |words: &[&str]| {
+        let forms =
+            words.iter().flat_map(|word| [read_letters(word), read_letters(&bare_letters(word))]);
+        forms.collect()
+    };
+    [read(&PERSON_WORDS), read(&ARTICLES)]
+});
+
+/// The most letters of a name that is read as words for the person.
+const PERSON_LETTERS_MAX: usize = 40;
+
+/// Whether a reader takes a name for the person: one of these words or several, with articles and a number,
+/// whatever stands between them. `user-service` names a service, and `codex2` an agent.
+pub(crate) fn reads_as_person(path: &str) -> bool {
+    let part = path.split('/').next().unwrap_or_default();
+    let letters = read_letters(part);
+    let without_number = read_letters(part.trim_end_matches(|c: char| c.is_ascii_digit()));
+    [letters, without_number].iter().any(|letters| {
+        letters.chars().count() <= PERSON_LETTERS_MAX && is_of_person_words(letters, false)
+    })
+}
+
+/// Whether letters are nothing but articles and words for the person, of which one is there.
+fn is_of_person_words(letters: &str, has_person: bool) -> bool {
+    let [persons, articles] = &*PERSON_PARTS;
+    letters.is_empty() && has_person
+        || letters.char_indices().map(|(at, c)| letters.split_at(at + c.len_utf8())).any(
+            |(word, rest)| {
+                let is_person = persons.contains(word);
+                (is_person || articles.contains(word))
+                    && is_of_person_words(rest, has_person || is_person)
+            },
+        )
+}
+
+/// A word without the accents of its letters.
+fn bare_letters(word: &str) -> String {
+    let bare = |c: char| match c {
+        'ä' => 'a',
+        'ö' => 'o',
+        'ü' => 'u',
+        'é' => 'e',
+        'á' => 'a',
+        'ñ' => 'n',
+        'ż' => 'z',
+        'ł' => 'l',
+        'ı' => 'i',
+        c => c,
+    };
+    word.chars().map(bare).collect()
+}
+
+/// A name as a glance takes it: without signs between its letters, and with one letter for those that look
+/// alike (`0` and `o`; `1`, `l` and `i`; `rn` and `m`; `vv` and `w`).
+pub(crate) fn glance(path: &str) -> String {
+    let part = |part: &str| {
+        let letters = fold_lookalikes(part).to_lowercase();
+        let letters = letters.chars().filter(|c| c.is_alphanumeric()).map(|c| match c {
+            '0' => 'o',
+            '1' | 'i' => 'l',
+            c => c,
+        });
+        letters.collect::<String>().replace("rn", "m").replace("vv", "w")
+    };
+    path.split('/').map(part).collect::<Vec<String>>().join("/")
+}
+
 /// The reserved word that a part of an agent's path is, or that a reader takes it for: with letters of
 /// another script, digits for letters, or signs between the letters. `import` begins the names that a
 /// file's authors get.
@@ -38,7 +165,11 @@ pub(crate) fn reserved_part(path: &str) -> Option<&'static str> {
         let read = read_letters(part);
         let words: &[&str] = if place == 0 { &RESERVED_NAMES } else { &RESERVED_CHILDREN };
         let import = (place == 0).then_some("import");
-        words.iter().copied().chain(import).find(|word| *word != "*" && *word == read)
+        let joined = read.replace("rn", "m").replace("vv", "w");
+        let numbered = read_letters(part.trim_end_matches(|c: char| c.is_ascii_digit()));
+        let is =
+            |word: &str| word == read || word == joined || word == "system" && word == numbered;
+        words.iter().copied().chain(import).find(|word| *word != "*" && is(word))
     })
 }
 

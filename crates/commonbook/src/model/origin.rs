@@ -29,6 +29,8 @@ pub enum TextOrigin {
     KnownHome,
     /// A file of the person's own, by its place and its owner, which the person imports at a terminal.
     OwnFile,
+    /// What a reader of another program's files found, which a person imports.
+    Program,
     /// A file that a person imports.
     #[default]
     File,
@@ -41,6 +43,12 @@ impl TextOrigin {
     #[must_use]
     pub const fn names_authors(self) -> bool {
         matches!(self, Self::ThisHome)
+    }
+
+    /// Whether the name of an agent in it is more than a claim.
+    #[must_use]
+    pub const fn proves_agents(self) -> bool {
+        !matches!(self, Self::File | Self::Stranger)
     }
 
     /// Whether it may lead contexts.
@@ -88,7 +96,7 @@ impl TextOrigin {
 /// An author that another home names, as this home names it: its person is not the person of this one.
 #[must_use]
 pub fn author_elsewhere(author: Agent) -> Agent {
-    match author == Agent::human() {
+    match author == Agent::human() || author.reads_as_person() {
         true => Agent::with_any_name(FILE_PERSON_NAME).unwrap_or_else(|_| Agent::legacy()),
         false => author,
     }
@@ -153,6 +161,8 @@ mod tests {
         assert_eq!(rights(TextOrigin::OwnFile), [false, true, false, true]);
         assert_eq!(rights(TextOrigin::KnownHome), [false, false, true, false]);
         assert_eq!(rights(TextOrigin::File), [false, false, false, false]);
+        assert_eq!(rights(TextOrigin::Program), [false, false, false, false]);
+        assert!(TextOrigin::Program.proves_agents() && !TextOrigin::File.proves_agents());
         assert_eq!(rights(TextOrigin::Stranger), [false, false, false, false]);
     }
 

@@ -36,9 +36,9 @@ pub struct SearchMemory {
     /// The question in plain words, or words that the memory would contain. Among them may stand
     /// `"an exact phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:`
     /// `case:` `entity:` `near:` `unseen:` `between:` `since:` `until:` `at:` `importance>=`
-    /// `include:`.
-    #[serde(alias = "q")]
-    #[schemars(length(min = 1, max = limits::QUERY_BYTES), regex(pattern = input::TEXT_PATTERN))]
+    /// `include:`. A filter without it lists the newest first.
+    #[serde(default, alias = "q")]
+    #[schemars(length(max = limits::QUERY_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub query: String,
     /// Number of hits, 1 to 100; 10 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -348,17 +348,25 @@ impl MemoryFilter {
 }
 
 impl SearchMemory {
+    /// Whether a field says what the memories have to be, so that there is something to list without a query.
+    fn has_filter(&self) -> bool {
+        let owner = self.owner.clone().filter(|name| name != "*");
+        let SearchMemory { k, include, scope, cursor, query, .. } = SearchMemory::default();
+        let filters = Self { owner, k, include, scope, cursor, query, ..self.clone() };
+        filters != Self::default()
+    }
+
     /// The query for the index.
     ///
     /// # Errors
-    /// `invalid` if the query is empty or has control characters, if an owner or a time is
+    /// `invalid` if the query is empty without a filter or has control characters, if an owner or a time is
     /// malformed, if a field and an operator differ, and for more than [`limits::QUERY_WORDS`]
     /// words in phrases and exclusions; `too_large` if the query is too long.
     pub fn to_index_query(&self, now: Timestamp) -> Result<IndexQuery> {
-        if self.query.trim().is_empty() {
+        if self.query.trim().is_empty() && !self.has_filter() {
             return Err(Error::invalid(
                 "query",
-                "the query is empty; expected a question or words",
+                "the query is empty; expected a question, words, or a filter such as topic or since",
             )
             .hint("Put the question, or words that the memory would contain, into `query`."));
         }

@@ -3,6 +3,7 @@
 //! A token is shown once, when it is created. Commonbook stores the SHA-256 of its 256 random bits;
 //! a salt or a slow hash is not needed, because 256 random bits cannot be guessed.
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 use schemars::JsonSchema;
@@ -157,7 +158,7 @@ pub struct CreateToken {
     /// The only workspace that it opens besides global; all by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Workspace>,
-    /// When it expires: a duration (`30d`, `12h`) or a time (`2027-01-01T00:00:00Z`); never by
+    /// When it expires: a duration (`30d`, `12h`), the end of a day (`2027-01-01`) or a time (`2027-01-01T00:00:00Z`); never by
     /// default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
@@ -195,18 +196,33 @@ fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp> {
     let in_time = |span: Span| now.to_zoned(TimeZone::UTC).checked_add(span).ok();
     let end = match text.parse::<Timestamp>() {
         Ok(end) => Some(end),
-        Err(_) => text.parse::<Span>().ok().and_then(in_time).map(|zoned| zoned.timestamp()),
+        Err(_) => match text.parse::<Date>() {
+            Ok(day) => end_of_day(day, &TimeZone::UTC),
+            Err(_) => text.parse::<Span>().ok().and_then(in_time).map(|zoned| zoned.timestamp()),
+        },
     };
     let end = end.ok_or_else(|| {
         Error::invalid(
             "expires",
-            "expected a duration such as 30d or 12h, or a time such as 2027-01-01T00:00:00Z",
+            "expected a duration such as 30d or 12h, a day such as 2027-01-01, or a time such as \
+             2027-01-01T00:00:00Z",
         )
     })?;
     if end <= now {
         return Err(Error::invalid("expires", "is in the past"));
     }
     Ok(whole_milliseconds(end))
+}
+
+/// The expiry that a day of a zone means, which other doors read as a day in UTC; `None` if the text is no day.
+#[must_use]
+pub fn expiry_in_zone(text: &str, zone: &TimeZone) -> Option<String> {
+    end_of_day(text.parse().ok()?, zone).map(|end| end.to_string())
+}
+
+/// The end of a day, which is the beginning of the next one.
+fn end_of_day(day: Date, zone: &TimeZone) -> Option<Timestamp> {
+    Some(day.tomorrow().ok()?.to_zoned(zone.clone()).ok()?.timestamp())
 }
 
 /// Lists all tokens, newest first, without their secrets.
@@ -300,7 +316,22 @@ mod tests {
         assert_eq!(until("1d").unwrap(), day);
         assert_eq!(until("24h").unwrap(), day);
         assert_eq!(until("1970-01-02T00:00:00Z").unwrap(), day);
-        for bad in ["soon", "", "-1d", "0d", "1969-01-01T00:00:00Z", "999999999999d"] {
+        assert_eq!(until("1970-01-01").unwrap(), day);
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        assert_eq!(expiry_in_zone("1970-01-02", &zone).as_deref(), Some("1970-01-02T22:00:00Z"));
+        for text in ["30d", "1970-01-02T00:00:00Z", "soon", "1970-13-01"] {
+            assert_eq!(expiry_in_zone(text, &zone), None, "{text}");
+        }
+        for bad in [
+            "soon",
+            "",
+            "-1d",
+            "0d",
+            "1969-01-01T00:00:00Z",
+            "999999999999d",
+            "1969-12-31",
+            "2027-02-30",
+        ] {
             assert_eq!(until(bad).unwrap_err().field.as_deref(), Some("expires"), "{bad:?}");
         }
     }

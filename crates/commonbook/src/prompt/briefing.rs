@@ -136,6 +136,13 @@ impl BriefingItem {
         Self { id: format!("{HEADLINE_PREFIX}{id}"), revision }
     }
 
+    /// A memory that a text told at this revision, or named by its headline.
+    #[must_use]
+    pub fn told(id: &str, revision: u64, is_headline: bool) -> Self {
+        let prefix = if is_headline { HEADLINE_PREFIX } else { "" };
+        Self { id: format!("{prefix}{id}"), revision }
+    }
+
     /// A candidate at its present revision.
     #[must_use]
     pub fn of(candidate: &ContextCandidate) -> Self {

@@ -12,7 +12,7 @@ use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::headlines::{HeadlineItem, WITHOUT_ROOM, headline_room, headline_section};
 use crate::prompt::item::{PromptEntry, PromptItem};
 use commonbook_text::fence::Fence;
-use commonbook_text::sanitize::shown_name;
+use commonbook_text::sanitize::shown_label;
 use commonbook_text::tokens::{self, TokenBudget};
 
 /// Share of the budget that entries which agents wrote take before those of a digest, which repeats what its
@@ -49,7 +49,7 @@ impl CaseTextBuilder {
         let mut block = PromptBlock {
             lead: format!(
                 "Case {}, {status}, {version} entries, the newest summaries last:",
-                shown_name(key.as_str())
+                shown_label(key.as_str())
             ),
             ..PromptBlock::default()
         };

@@ -23,7 +23,8 @@ use crate::model::handoff::choose::{
     select_for_handoff, settle_matter,
 };
 use crate::model::handoff::{
-    BroughtWork, ChainLink, Handoff, HandoffKind, HandoffMemory, InclusionReason, PassedNote,
+    BroughtWork, ChainLink, Handoff, HandoffKind, HandoffMemory, HandoffStatus, InclusionReason,
+    PassedNote,
 };
 use crate::model::memory::Memory;
 use crate::prompt::block::{PromptBlock, PromptSection};
@@ -560,7 +561,10 @@ fn handoff_frame(handoff: &Handoff) -> PromptBlock {
         shown_name(from.as_str()),
         about.join(", ")
     );
-    let end = "Call complete_handoff when the task is done.";
+    let end = match handoff.status {
+        HandoffStatus::Completed => "You have completed it.",
+        _ => "Call complete_handoff when the task is done.",
+    };
     let next_step = match &handoff.cycle {
         Some(cycle) => format!("Note: {}. {end}", cycle.cycle_text()),
         None => end.to_owned(),

@@ -7,18 +7,19 @@ use jiff::Timestamp;
 use crate::base::limits;
 use crate::model::memory::Memory;
 use crate::prompt::block::PromptSection;
-use crate::prompt::item::{PromptEntry, PromptItem, private_note, trust_note};
+use crate::prompt::item::{PromptEntry, PromptItem, basis_note, private_note, trust_note};
 use commonbook_text::headline::{first_words, headline};
 use commonbook_text::tokens;
 
-/// Tokens of the words of one headline: all headlines of a section have the same, the most with which they fit.
-const WORDS_TOKENS: RangeInclusive<usize> = 6..=24;
+/// Tokens of the words of a headline in the second half of a section. Those of the first half, where most of what a
+/// reader needs stands, have twice as many, up to the same end. A section has the most with which it fits.
+const WORDS_TOKENS: RangeInclusive<usize> = 4..=24;
 
 /// Headlines of what had no room in full have at most this fraction of a text.
 const ROOM_SHARE_DIVISOR: usize = 5;
 
 /// Tokens of the words beside which a headline of the last day has its time; with fewer it has its day.
-const TIMED_WORDS_TOKENS: usize = 10;
+const TIMED_WORDS_TOKENS: usize = 7;
 
 /// The line above headlines of what had no room in full.
 pub const WITHOUT_ROOM: &str =
@@ -57,11 +58,12 @@ impl HeadlineItem {
     }
 }
 
-/// What stands before the words of a headline besides author and day: that the memory is private, and that
-/// its origin is not trusted.
+/// What stands before the words of a headline besides author and day: that the memory is private, that
+/// its origin is not trusted, and that it rests on what has changed.
 #[must_use]
 pub fn headline_notes(memory: &Memory) -> Vec<String> {
-    private_note(memory).into_iter().chain(trust_note(memory)).collect()
+    let basis = basis_note(memory);
+    private_note(memory).into_iter().chain(trust_note(memory)).chain(basis).collect()
 }
 
 /// A memory by its headline as a list says it, with its notes before the words: `private > The depot shuts at
@@ -87,11 +89,15 @@ pub fn headline_section(
     while let Some((_, fewer)) = items.split_last() {
         let timed = TIMED_WORDS_TOKENS..=*WORDS_TOKENS.end();
         for (has_times, words) in [(true, timed), (false, WORDS_TOKENS)] {
-            let section = |words_tokens| {
-                let entries = items.iter().map(|HeadlineItem { item, words }| {
-                    let item = item.as_headline(first_words(words, words_tokens));
-                    PromptEntry::from(if has_times { item } else { item.without_time() })
-                });
+            let section = |words_tokens: usize| {
+                let first_half = items.len() / 2;
+                let entries =
+                    items.iter().enumerate().map(|(place, HeadlineItem { item, words })| {
+                        let factor = if place < first_half { 2 } else { 1 };
+                        let words_tokens = (factor * words_tokens).min(*WORDS_TOKENS.end());
+                        let item = item.as_headline(first_words(words, words_tokens));
+                        PromptEntry::from(if has_times { item } else { item.without_time() })
+                    });
                 PromptSection::new(heading, entries.collect())
             };
             let lengths: Vec<usize> = words.collect();
@@ -158,5 +164,20 @@ mod tests {
             assert_eq!(section.entries.len(), 10, "{text}");
             assert!(text.contains(time) && tokens::count(&text) <= max_tokens, "{text}");
         }
+    }
+
+    #[test]
+    fn the_first_half_of_headlines_says_more() {
+        let ids = CountingIds::default();
+        let items: Vec<HeadlineItem> =
+            (0..10).map(|n| HeadlineItem::of_memory(&memory(&ids, "ann", n))).collect();
+        let section = headline_section("Headlines:", &items, limits::TASK_HEADLINE_TOKENS, now());
+        let text = section.render(now());
+        let (told, rest): (Vec<_>, Vec<_>) = text
+            .lines()
+            .filter(|line| line.starts_with('#'))
+            .partition(|line| line.contains("use the key of the event"));
+        assert_eq!((told.len(), rest.len()), (5, 5), "{text}");
+        assert!(text.find(rest[0]) > text.find(told[4]), "{text}");
     }
 }

@@ -14,7 +14,7 @@ use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::headlines::{HeadlineItem, headline_section};
 use crate::prompt::item::{MemorySummary, PromptEntry, PromptItem, private_note};
 use commonbook_text::fence::Fence;
-use commonbook_text::sanitize::shown_name;
+use commonbook_text::sanitize::shown_label;
 use commonbook_text::tokens;
 
 /// Hits that come in full, if they are short.
@@ -108,7 +108,7 @@ fn hit_headline(hit: &SearchHit, workspace: &Workspace) -> HeadlineItem {
 fn state_notes(memory: &Memory, workspace: &Workspace) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(case), Some(position)) = (&memory.case, memory.position) {
-        notes.push(format!("entry {position} of {}", shown_name(case.as_str())));
+        notes.push(format!("entry {position} of {}", shown_label(case.as_str())));
     }
     if let Some(newer) = memory.superseded_by {
         notes.push(format!("superseded by #{}", handle(&newer.to_string())));

@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{EntityId, Id, IdKind, MemoryId, handle};
 use crate::model::agent::Agent;
+use crate::model::caller::EntryPoint;
 use crate::model::case::digest::DigestOrigin;
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource};
 use crate::model::entity::{AttributeClaim, Entity, EntityAttribute};
-use crate::model::memory::{Importance, Memory, Sharing, Trust};
+use crate::model::memory::{ChangedBasis, Importance, Memory, Sharing, Trust};
 use commonbook_text::day::{day, day_or_time};
 use commonbook_text::fence::{CONTRADICTION_NOTE, HEADING_MARK, ITEM_MARK};
-use commonbook_text::sanitize::shown_name;
+use commonbook_text::sanitize::{shown_label, shown_name};
 use commonbook_text::{sanitize, tokens};
 
 /// One memory's text has at most this fraction of a budget.
@@ -116,6 +117,7 @@ impl PromptItem {
             item.notes.push(memory.importance.to_string());
         }
         item.notes.extend(trust_note(memory));
+        item.notes.extend(basis_note(memory));
         item
     }
 
@@ -265,7 +267,7 @@ impl PromptItem {
         let word = |text: &str| sanitize::head_word(text, HEAD_CHARS_MAX);
         let same_author = above.is_some_and(|item| item.author == self.author);
         let author = (!same_author).then(|| shown_name(&self.author));
-        let kind = (self.kind != PLAIN_KIND).then(|| shown_name(&self.kind));
+        let kind = (self.kind != PLAIN_KIND).then(|| shown_label(&self.kind));
         let notes = self.notes.iter().map(|note| word(note));
         let shown_with = self.against.as_deref().or(above).map(|item| item.id.as_str());
         let open = self.contradictions.iter().filter(|mark| {
@@ -295,7 +297,16 @@ impl PromptItem {
 
 /// What a reader must know of a memory whose origin is not trusted.
 pub(super) fn trust_note(memory: &Memory) -> Option<String> {
-    (memory.trust == Trust::Untrusted).then(|| memory.trust.to_string())
+    let is_of_file = memory.source.how == EntryPoint::Import && memory.owner != Agent::human();
+    match memory.trust {
+        Trust::Untrusted => Some(memory.trust.to_string()),
+        _ => is_of_file.then(|| "from a file".to_owned()),
+    }
+}
+
+/// What a memory rests on that has changed since.
+pub(super) fn basis_note(memory: &Memory) -> Option<String> {
+    memory.rests_on.first().map(ChangedBasis::sentence)
 }
 
 /// That only its owner and the person see a memory.

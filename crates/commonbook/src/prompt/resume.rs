@@ -24,7 +24,7 @@ use crate::prompt::item::{
 };
 use commonbook_text::day::day;
 use commonbook_text::fence::Fence;
-use commonbook_text::sanitize::shown_name;
+use commonbook_text::sanitize::{shown_label, shown_name};
 use commonbook_text::tokens::{self, TokenBudget};
 
 /// Handoffs, cases and history each have at most this fraction of the room.
@@ -96,6 +96,8 @@ pub struct ResumeMaterial {
     pub cases: Vec<CasePosition>,
     /// Entries of its case that are none of its memories, newest first.
     pub entries: Vec<ResumedEntry>,
+    /// What other agents saved after its newest memory, newest first.
+    pub news: Vec<HeadlineItem>,
 }
 
 impl ResumeMaterial {
@@ -107,7 +109,8 @@ impl ResumeMaterial {
         let handoffs = self.handoffs.iter().map(|handoff| handoff.id.to_string());
         let entries = self.entries.iter().filter_map(|entry| entry.entry.entry_id);
         let entries = entries.map(|id| id.to_string());
-        memories.chain(entities).chain(handoffs).chain(entries).collect()
+        let news = self.news.iter().map(|news| news.item.id.clone());
+        memories.chain(entities).chain(handoffs).chain(entries).chain(news).collect()
     }
 }
 
@@ -144,8 +147,9 @@ pub struct ResumeText {
 
 /// Renders a session for the agent that resumes it. `handles` has the longer handles that some
 /// memories need, by id. If the budget does not hold everything, open handoffs, cases and history
-/// have up to an eighth each, entities a fifth, entries of the case half of what is left, and the newest
-/// memories the rest; an entry that is too long is skipped. Headlines name the newest memories without room.
+/// have up to an eighth each, entities a fifth, headlines of what others did since a fifth, entries of the case
+/// half of what is left, and the newest memories the rest; an entry that is too long is skipped. Headlines name
+/// the newest memories without room. An entity of which no more is known than its name stands in its memory.
 #[must_use]
 pub fn build_resume(
     session: &str,
@@ -252,7 +256,7 @@ fn resume_sections(
     let history = history.map(|edge| history_line(edge, material.as_of));
     let history = take_list(room, state, history, now);
     let forgotten = take_list(room, state, material.forgotten.iter().map(forgotten_line), now);
-    let entities = material.entities.iter().map(|entity| {
+    let entities = material.entities.iter().filter(|entity| entity.has_facts()).map(|entity| {
         let item = entity.to_item(SHORT_TEXT_TOKENS_MAX);
         match material.entities_later.contains(&entity.id) {
             true => item.with_note("stated after the checkpoint").into(),
@@ -260,6 +264,9 @@ fn resume_sections(
         }
     });
     let entities = take_list(room, whole / ENTITY_SHARE_DIVISOR, entities, now);
+    let news_tokens = headline_room(budget).min(whole / ENTITY_SHARE_DIVISOR);
+    let news = headline_section("What others did since", &material.news, news_tokens, now);
+    room.take(tokens::count(&news.render(now)));
     let memories = material.memories.iter().map(|memory| {
         let change = material.changes.iter().find(|change| change.id == memory.id);
         let item = memory.to_item(max_tokens);
@@ -284,6 +291,7 @@ fn resume_sections(
         entries,
         memories,
         named,
+        news,
     ]
 }
 
@@ -370,6 +378,7 @@ fn select_for_mode(
         material.handoffs.retain(|handoff| handoff.concerns(agent));
         material.history.retain(|edge| edge.from == *agent || edge.to == *agent);
         material.entries.retain(|found| found.entry.agent.as_ref() == Some(agent));
+        material.news.retain(|news| news.item.author == agent.as_str());
     }
     let (memories, entities) = wanted.count_limits;
     let beyond = material.memories_beyond + material.memories.len().saturating_sub(memories);
@@ -422,7 +431,7 @@ fn case_entry(case: &CasePosition) -> PromptEntry {
     let CasePosition { key, title, context_version, read } = case;
     let unread = context_version.saturating_sub(*read);
     let heading =
-        format!("Case {}: {context_version} entries, {unread} unread", shown_name(key.as_str()));
+        format!("Case {}: {context_version} entries, {unread} unread", shown_label(key.as_str()));
     let text = tokens::cut(title, SHORT_TEXT_TOKENS_MAX).into_owned();
     PromptEntry::Quote { heading, text }
 }

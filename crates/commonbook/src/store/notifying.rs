@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::error::Result;
 use crate::model::workspace::Workspace;
-use crate::store::{Store, StoreWrapper, StoreWrite, Transaction};
+use crate::store::{Store, StoreWrapper, StoreWrite, Tx};
 
 /// A store with a callback after each write.
 pub(crate) struct NotifyingStore {
@@ -33,7 +33,7 @@ impl StoreWrapper for NotifyingStore {
         let StoreWrite { workspace, is_derived, mut act } = write;
         let grown = Arc::new(Mutex::new(BTreeSet::new()));
         let slot = Arc::clone(&grown);
-        let act = Box::new(move |tx: &mut dyn Transaction| {
+        let act = Box::new(move |tx: &mut Tx<'_>| {
             act(tx)?;
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = tx.grown_journals();
             Ok(())

@@ -22,7 +22,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use postgres::error::SqlState;
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::store::sql::SqlTransaction;
+use crate::store::sql::Tx;
 use crate::store::{Store, StoreRead, StoreServer, StoreWrite, WriteCallback};
 use address::DatabaseAddress;
 use engine::{PostgresEngine, PostgresSession, TransactionPurpose, WriteConflict};
@@ -248,7 +248,7 @@ impl Store for PostgresStore {
 
     fn run_read(&self, mut read: StoreRead<'_>) -> Result<()> {
         self.pool.with_begun(TransactionPurpose::Read, |session| {
-            let result = read(&SqlTransaction::new(&PostgresEngine::new(session)));
+            let result = read(&Tx::new(&PostgresEngine::new(session)));
             session.end("ROLLBACK")?;
             result
         })
@@ -335,7 +335,7 @@ fn run_all(group: &mut [&mut StoreWrite], engine: &PostgresEngine<'_>) -> Result
         if is_shared {
             engine.begin_part(results.last().map(Result::is_ok))?;
         }
-        let mut tx = SqlTransaction::new(engine);
+        let mut tx = Tx::new(engine);
         let result = catch_unwind(AssertUnwindSafe(|| (write.act)(&mut tx)))
             .unwrap_or_else(|_| Err(Error::new(ErrorKind::Internal, "a write panicked")));
         results.push(result);

@@ -45,18 +45,28 @@ use std::cell::RefCell;
 
 use crate::model::event::EventOrigin;
 use crate::model::workspace::Workspace;
-use crate::store::{EngineWork, WorkRows};
+use crate::store::EngineWork;
 use access::AudienceCache;
 use driver::SqlConnection;
 
-pub(in crate::store) use driver::SqlValue;
+pub use answer::IdempotencyRecord;
+pub use case::{CaseActivity, EntryStretch};
+pub use contradiction::ContradictionFilter;
+pub use copy::{StoredRow, TableColumns};
+pub use entity::EntityNameFilter;
+pub use export::StoredId;
+pub use follower::{JournalLag, JournalScope};
 #[cfg(test)]
 pub(crate) use forgetting::QUOTING_TABLES;
-pub(in crate::store) use forgetting::quoting_places;
+pub use forgetting::{QuoteCount, QuotingRows};
+pub use memory::SubjectChange;
 pub(crate) use rows::PROTECTED_TABLES;
+pub use usage::{UsageCount, UsageCounts};
 
-/// The rows of one store, in a transaction that the caller of this type ends.
-pub(crate) struct SqlTransaction<'c> {
+/// One transaction of a store: everything a verb can do to rows, in a file for each noun.
+///
+/// Reading takes it shared, changing exclusive. Its caller ends it.
+pub struct Tx<'c> {
     connection: &'c dyn SqlConnection,
     /// The events appended here: their workspaces and positions.
     appended: Vec<(Workspace, u64)>,
@@ -65,7 +75,7 @@ pub(crate) struct SqlTransaction<'c> {
     audiences: RefCell<AudienceCache>,
 }
 
-impl<'c> SqlTransaction<'c> {
+impl<'c> Tx<'c> {
     pub(crate) fn new(connection: &'c dyn SqlConnection) -> Self {
         Self { connection, appended: Vec::new(), origin: None, audiences: RefCell::default() }
     }
@@ -76,8 +86,10 @@ impl<'c> SqlTransaction<'c> {
     }
 }
 
-impl WorkRows for SqlTransaction<'_> {
-    fn work(&self) -> Option<EngineWork> {
+/// Counting the cost of a transaction.
+impl Tx<'_> {
+    /// The cost of this transaction so far; `None` if the engine does not count.
+    pub fn work(&self) -> Option<EngineWork> {
         self.connection.work()
     }
 }

@@ -22,7 +22,7 @@ use rusqlite::Connection;
 use rusqlite::ffi::ErrorCode;
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::store::sql::SqlTransaction;
+use crate::store::sql::Tx;
 use crate::store::sql::driver::store_failed;
 use crate::store::{Store, StoreLoss, StoreRead, StoreServer, StoreWrite, WriteCallback};
 use engine::SqliteEngine;
@@ -155,7 +155,7 @@ impl Store for SqliteStore {
     fn run_read(&self, mut read: StoreRead<'_>) -> Result<()> {
         self.with_reader(|connection| {
             let snapshot = connection.unchecked_transaction()?;
-            read(&SqlTransaction::new(&SqliteEngine::new(&snapshot)))
+            read(&Tx::new(&SqliteEngine::new(&snapshot)))
         })
     }
 
@@ -232,13 +232,7 @@ impl From<rusqlite::Error> for Error {
                 format!("the store is damaged: {error}"),
                 Some("Run `commonbook doctor`, and restore the file from a copy."),
             ),
-            Some(ErrorCode::ReadOnly) => (
-                ErrorKind::Unavailable,
-                "the store cannot be written by this user".to_owned(),
-                Some(
-                    "Write as the user that owns the home; commands that read, and `export`, work.",
-                ),
-            ),
+            Some(ErrorCode::ReadOnly) => return Self::unwritable_store().with_cause(error),
             Some(
                 ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::SystemIoFailure,
             ) => (

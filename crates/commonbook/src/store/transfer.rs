@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
-use crate::store::{Store, StoredRow, TableColumns, Transaction};
+use crate::store::{Store, StoredRow, TableColumns, Tx};
 
 /// The tables of a store, in the order in which they are copied. Events come after what they are about,
 /// and the workspaces last: a store without them is empty, or a copy that did not end.
@@ -119,14 +119,14 @@ pub fn transfer(
 }
 
 /// The columns of a table that both stores have.
-fn shared_columns(from: &dyn Transaction, to: &dyn Store, table: &str) -> Result<TableColumns> {
+fn shared_columns(from: &Tx<'_>, to: &dyn Store, table: &str) -> Result<TableColumns> {
     let theirs = to.read(|tx| tx.table_columns(table))?;
     Ok(from.table_columns(table)?.shared_with(&theirs))
 }
 
 /// Copies the rows of a table that come after the last one in `to`.
 fn copy_table(
-    from: &dyn Transaction,
+    from: &Tx<'_>,
     to: &dyn Store,
     table: &'static str,
     columns: &TableColumns,
@@ -148,7 +148,7 @@ fn copy_table(
 
 /// Succeeds if a table has the same rows in both stores; returns their number.
 fn compare_table(
-    from: &dyn Transaction,
+    from: &Tx<'_>,
     to: &dyn Store,
     table: &'static str,
     columns: &TableColumns,

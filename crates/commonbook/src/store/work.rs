@@ -25,9 +25,3 @@ impl Add for EngineWork {
         }
     }
 }
-
-/// Counting the cost of a transaction.
-pub trait WorkRows {
-    /// The cost of this transaction so far; `None` if the engine does not count.
-    fn work(&self) -> Option<EngineWork>;
-}

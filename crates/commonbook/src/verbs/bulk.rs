@@ -23,7 +23,7 @@ use crate::model::event::EventKind;
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
 use crate::model::token::TokenScope;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::entity::join::undo_merges;
 use crate::verbs::ops::heirs::for_reader;
 
@@ -232,7 +232,7 @@ impl Commonbook {
         }
         if operation.kind == BulkKind::Consolidated {
             let (operation, agent) = (operation.clone(), caller.agent.clone());
-            let undo = move |tx: &mut dyn Transaction| undo_merges(tx, &operation, &agent, now);
+            let undo = move |tx: &mut Tx<'_>| undo_merges(tx, &operation, &agent, now);
             let entities = self.store.write_as(caller, undo)?;
             result.memories += entities;
             any |= entities > 0;
@@ -273,7 +273,7 @@ impl BulkAction {
 
     fn apply_to_memory(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         caller: &Caller,
         memory: &StoredMemory,
         now: Timestamp,

@@ -27,7 +27,7 @@ use crate::model::memory::{Memory, Sharing};
 use crate::model::search::MemoryRef;
 use crate::model::session::Session;
 use crate::prompt::lists::case_list_text;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::basis::FoundBasis;
 use crate::verbs::ops::write_once::WriteScope;
 use crate::verbs::ops::write_request::WriteRequest;
@@ -245,7 +245,7 @@ struct EntryDraft {
 }
 
 /// The case with this key in the caller's workspace.
-pub(super) fn find_case(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<Case> {
+pub(super) fn find_case(tx: &Tx<'_>, caller: &Caller, key: &CaseKey) -> Result<Case> {
     tx.case(&caller.workspace, key)?.ok_or_else(|| unknown_case(key))
 }
 
@@ -255,7 +255,7 @@ pub(super) fn unknown_case(key: &CaseKey) -> Error {
 
 /// Opens a case and appends its event.
 pub(super) fn open_new_case(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     key: &CaseKey,
     title: &str,
@@ -281,7 +281,7 @@ pub(in crate::verbs) fn case_event(
 
 /// Appends these entries at the end of a case, with their events.
 fn append(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     case: Case,
     drafts: &[EntryDraft],
@@ -307,7 +307,7 @@ fn append(
 /// Appends one entry at the end of a case, with its events; `conflict` if the case takes no
 /// entries.
 pub(super) fn append_one(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     case: Case,
     memory: Memory,
@@ -321,7 +321,7 @@ pub(super) fn append_one(
 /// The newest entries of a case that a rule made of what was saved in a session, and of nothing else:
 /// the summary of its agent takes their place.
 pub(super) fn digested_of_session(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     case: &Case,
     session: &Session,
@@ -347,7 +347,7 @@ pub(super) fn digested_of_session(
 
 /// Appends a memory from another verb at the end of the case that it names.
 pub(super) fn file_in_case(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     memory: &Memory,
     now: Timestamp,
@@ -367,7 +367,7 @@ pub(super) fn file_in_case(
 
 /// Records that a case has entries up to this version, with the event.
 fn grow_case(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     case: Case,
     version: u64,
@@ -388,7 +388,7 @@ fn grow_case(
 /// `conflict` if another entry has the position, or if the case has ended before it; `invalid` for a
 /// position beyond the limit. Nothing is written then.
 pub(super) fn restore_in_case(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     memory: &Memory,
     now: Timestamp,
@@ -417,7 +417,7 @@ pub(super) fn restore_in_case(
 }
 
 /// Stores a case of another home, with its event; its entries follow.
-pub(super) fn restore_case(tx: &mut dyn Transaction, case: &Case, now: Timestamp) -> Result<()> {
+pub(super) fn restore_case(tx: &mut Tx<'_>, case: &Case, now: Timestamp) -> Result<()> {
     let author = AgentName { agent: case.opened_by.clone(), device: None };
     let author = Caller::new(Some(author), case.workspace.clone(), EntryPoint::Import);
     let event = case_event(EventKind::CaseOpened, case, &author, now);
@@ -428,7 +428,7 @@ pub(super) fn restore_case(tx: &mut dyn Transaction, case: &Case, now: Timestamp
 
 /// Lets a new entry supersede an older entry of the case, by any author.
 fn supersede(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     case: &Case,
     old: MemoryId,

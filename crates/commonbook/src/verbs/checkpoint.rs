@@ -5,11 +5,12 @@ mod material;
 use jiff::Timestamp;
 
 use super::ops::handles::longer_handles;
+use super::ops::heirs::for_reader;
 use super::ops::write_once::WriteScope;
 use super::receipt::{TextDelivery, record_delivery};
 use super::session::{record_session, resolve_session_name, session_event, sum_up};
 use super::{Commonbook, case};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, Result, unless_unwritable};
 use crate::base::id::{CheckpointId, MemoryId, SessionId};
 use crate::base::limits;
 use crate::base::page::Page;
@@ -17,15 +18,16 @@ use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::checkpoint::{
     ArchiveCheckpoint, Checkpoint, CheckpointAndSummarise, CheckpointKind, CreateCheckpoint,
-    DeleteCheckpoint, GetCheckpoint, ListCheckpoints, ResumeSession, ResumeSessionResult,
-    SessionActivity, SummariseResult, checkpoints_to_sweep,
+    DeleteCheckpoint, GetCheckpoint, ListCheckpoints, ResumeOptions, ResumeSession,
+    ResumeSessionResult, SessionActivity, SummariseResult, checkpoints_to_sweep,
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::fit_line;
 use crate::model::session::{Session, SessionFilter, SessionName, SessionStatus};
 use crate::prompt::context::{ContextFilter, ContextOrigin};
 use crate::prompt::resume::{ResumePackage, ResumeText, build_resume};
-use crate::store::Transaction;
+use crate::store::Tx;
+use commonbook_text::fence::Fence;
 use material::resume_material;
 
 /// Checkpoints that one transaction of a sweep removes at most.
@@ -195,13 +197,13 @@ impl Commonbook {
         let (named_checkpoint, now) = (request.checkpoint, self.clock.now());
         let new = SessionId::new(&*self.ids, now);
         let fence = self.fence(caller)?;
+        let reading = ResumeReading { name, checkpoint: named_checkpoint, wanted, fence };
+        let unwritten = reading.clone();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
-            let (before, from) =
-                resolve_session(tx, caller, &sight, name.as_ref(), named_checkpoint)?;
-            let until = named_checkpoint.and(from.as_ref());
-            let material = resume_material(tx, caller, &sight, &before, until, &wanted)?;
+            let ResumedSession { before, from, resumed } =
+                reading.read(&*tx, caller, &sight, now)?;
             if let Some(from) = &from {
                 let again =
                     Checkpoint { resumed: from.resumed + 1, resumed_at: Some(now), ..from.clone() };
@@ -215,39 +217,24 @@ impl Commonbook {
                 &caller.agent,
                 now,
             ))?;
-            let handles = longer_handles(&*tx, &sight, &material.ids())?;
-            let id = before.id.to_string();
-            let resumed =
-                build_resume(&id, from.as_ref(), &wanted, material, &handles, &fence, now);
             let ResumeText { package, told: items } = resumed;
-            let ResumePackage {
-                text,
-                memories,
-                changes,
-                entities,
-                handoffs,
-                history,
-                cases,
-                metadata,
-            } = package;
-            let (origin, budget) = (ContextOrigin::Resume, wanted.budget);
-            let continued = Some(session.id.to_string());
-            let told =
-                TextDelivery { origin, task: &id, text: &text, session: continued, budget, items };
+            let (origin, budget) = (ContextOrigin::Resume, reading.wanted.budget);
+            let (id, continued) = (before.id.to_string(), Some(session.id.to_string()));
+            let text = &package.text;
+            let told = TextDelivery { origin, task: &id, text, session: continued, budget, items };
             record_delivery(tx, scope, told)?;
-            Ok(ResumeSessionResult {
-                session,
-                text,
-                memories,
-                changes,
-                entities,
-                handoffs,
-                history,
-                cases,
-                metadata,
-            })
-        })?;
-        Ok(once.answer)
+            Ok(resume_result(session, package))
+        });
+        match unless_unwritable(once)? {
+            Some(once) => Ok(once.answer),
+            // Where the store can only be read, no session goes on: the text is that of the one that ended.
+            None => self.store.read(|tx| {
+                let sight = Sight::reading_at_home(caller)?;
+                let ResumedSession { before, resumed, .. } =
+                    unwritten.read(tx, caller, &sight, now)?;
+                for_reader(tx, &sight, resume_result(before, resumed.package))
+            }),
+        }
     }
 
     /// Removes the checkpoints that have expired.
@@ -268,9 +255,63 @@ impl Commonbook {
     }
 }
 
+/// What the text of a resumed session is made with.
+#[derive(Clone)]
+struct ResumeReading {
+    name: Option<SessionName>,
+    checkpoint: Option<CheckpointId>,
+    wanted: ResumeOptions,
+    fence: Fence,
+}
+
+/// A session that is resumed, with its text.
+struct ResumedSession {
+    before: Session,
+    from: Option<Checkpoint>,
+    resumed: ResumeText,
+}
+
+impl ResumeReading {
+    /// The session that the caller resumes, and what the text says of it.
+    fn read(
+        &self,
+        tx: &Tx<'_>,
+        caller: &Caller,
+        sight: &Sight,
+        now: Timestamp,
+    ) -> Result<ResumedSession> {
+        let (before, from) =
+            resolve_session(tx, caller, sight, self.name.as_ref(), self.checkpoint)?;
+        let until = self.checkpoint.and(from.as_ref());
+        let material = resume_material(tx, caller, sight, &before, until, &self.wanted)?;
+        let handles = longer_handles(tx, sight, &material.ids())?;
+        let (id, from_ref) = (before.id.to_string(), from.as_ref());
+        let resumed =
+            build_resume(&id, from_ref, &self.wanted, material, &handles, &self.fence, now);
+        Ok(ResumedSession { before, from, resumed })
+    }
+}
+
+/// The answer of a session that is resumed as this one.
+fn resume_result(session: Session, package: ResumePackage) -> ResumeSessionResult {
+    let ResumePackage { text, memories, changes, entities, handoffs, history, cases, metadata } =
+        package;
+    ResumeSessionResult {
+        session,
+        text,
+        memories,
+        changes,
+        entities,
+        handoffs,
+        history,
+        cases,
+        metadata,
+    }
+}
+
 /// Notes that the caller writes in its session. After the minutes of activity in the settings a
 /// checkpoint is created.
-pub(super) fn note_activity(tx: &mut dyn Transaction, scope: WriteScope<'_>) -> Result<()> {
+pub(super) fn note_activity(tx: &mut Tx<'_>, scope: WriteScope<'_>) -> Result<()> {
     let WriteScope { caller, now, ids, checkpoints, .. } = scope;
     let session = caller.session.as_deref().and_then(|session| session.parse().ok());
     let Some(session) = session else { return Ok(()) };
@@ -296,7 +337,7 @@ fn fit_request(request: &CreateCheckpoint) -> Result<CreateCheckpoint> {
 /// Creates a checkpoint of a session, with its event, and removes the session's checkpoints over
 /// the limit.
 fn insert_checkpoint(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     scope: WriteScope<'_>,
     session: &Session,
     id: CheckpointId,
@@ -336,7 +377,7 @@ fn insert_checkpoint(
 
 /// Appends the event of a checkpoint; who sees the session sees it.
 fn append_checkpoint_event(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     WriteScope { caller, now, .. }: WriteScope<'_>,
     kind: EventKind,
     session: &Session,
@@ -348,7 +389,7 @@ fn append_checkpoint_event(
 
 /// A checkpoint that the caller may change, with its session.
 fn changeable_checkpoint(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     WriteScope { caller, sight, .. }: WriteScope<'_>,
     id: CheckpointId,
 ) -> Result<(Checkpoint, Session)> {
@@ -359,7 +400,7 @@ fn changeable_checkpoint(
 
 /// A checkpoint whose session is in sight, with that session.
 pub(in crate::verbs) fn find_checkpoint(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     id: CheckpointId,
@@ -376,7 +417,7 @@ pub(in crate::verbs) fn find_checkpoint(
 
 /// The session to resume, and the checkpoint to resume it from.
 fn resolve_session(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     name: Option<&SessionName>,
@@ -423,7 +464,7 @@ struct NewSession {
 /// The session that the caller works in from now on: this one if it is the caller's own, else one
 /// of its own on the same case, which the same call once more continues.
 fn continue_session(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     before: &Session,
@@ -451,7 +492,7 @@ fn continue_session(
 /// The session in which the caller goes on with this one of another agent, if it has resumed it before and
 /// that session is still active: the text that it received then names both.
 fn continued_session(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     before: &Session,

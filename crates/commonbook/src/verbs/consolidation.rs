@@ -37,7 +37,7 @@ use crate::model::memory::{ListOrder, Memory, MemoryType, Sharing};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::session::{Session, SessionFilter, SessionStatus};
 use crate::model::token::TokenScope;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::entity::join::{MergeAuthor, join_entities};
 use entities::entity_as_planned;
 
@@ -491,7 +491,7 @@ struct BatchScope<'b> {
 impl BatchScope<'_> {
     fn run(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         step: &PlanStep,
         id: MemoryId,
         done: &mut Vec<ConsolidationAction>,
@@ -553,7 +553,7 @@ impl BatchScope<'_> {
     /// entry could not be taken back.
     fn sum_up(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         session: &Session,
         id: MemoryId,
         summary: &str,
@@ -566,18 +566,14 @@ impl BatchScope<'_> {
     }
 
     /// The memory, if it is as the plan read it.
-    fn as_planned(
-        &self,
-        tx: &dyn Transaction,
-        planned: PlannedMemory,
-    ) -> Result<Option<StoredMemory>> {
+    fn as_planned(&self, tx: &Tx<'_>, planned: PlannedMemory) -> Result<Option<StoredMemory>> {
         let found = tx.memory(self.sight, planned.id)?;
         Ok(found.filter(|memory| is_as_planned(memory, planned)))
     }
 
     fn write(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         kind: EventKind,
         fields: &[&'static str],
         before: &StoredMemory,
@@ -589,7 +585,7 @@ impl BatchScope<'_> {
     }
 
     /// Notes a changed or new memory in the operation, by which it is taken back.
-    fn note(&self, tx: &mut dyn Transaction, after: &Memory) -> Result<()> {
+    fn note(&self, tx: &mut Tx<'_>, after: &Memory) -> Result<()> {
         let (memory, owner, revision) = (after.id, after.owner.clone(), after.revision);
         tx.add_bulk_item(self.operation, &BulkItem { memory, owner, revision })
     }
@@ -598,7 +594,7 @@ impl BatchScope<'_> {
 /// Takes back what a consolidation did to a memory that has not changed since: a memory that it made
 /// is removed, another is as it was, with its revision and history.
 pub(super) fn take_back(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     memory: &Memory,
     now: Timestamp,

@@ -19,7 +19,7 @@ use super::receipt::{UNUSED_NONCE, record_context};
 use super::retraction::waiting_retractions;
 use super::standing::StandingFile;
 use super::{Commonbook, case};
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, Result, unless_unwritable};
 use crate::base::hash::sha256;
 use crate::base::id::{ContextId, HandoffId, MemoryId, SessionId};
 use crate::base::limits;
@@ -41,17 +41,18 @@ use crate::prompt::context::{
     ContextReceipt, ContextRecord, ContextSummary, ExplainContext, GetContext, HandoffQueue,
     ItemSummary, ListContexts, StandingSnapshot,
 };
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::basis::read_set_key;
 use crate::verbs::ops::forgotten::receipt_without_forgotten;
 use crate::verbs::ops::working_session::begin_session;
 use crate::verbs::outdated::{ReviewNotices, review_notices};
 use commonbook_text::boilerplate::without_boilerplate;
 use commonbook_text::fence::Fence;
+pub(super) use going_on::news_since;
 use going_on::{EarlierWork, earlier_work, session_to_resume, unfinished_handoffs};
 use past::PastTime;
 use standing_parts::ContextFrame;
-pub use standing_parts::project_context;
+pub use standing_parts::{person_rules, project_context};
 
 /// Waiting handoffs that are considered: the oldest that the session has not heard.
 const WAITING_HANDOFFS_MAX: usize = 3;
@@ -72,6 +73,10 @@ const BUDGET_SHARE_DIVISOR: usize = 2;
 
 /// Receipts that one transaction of a sweep removes at most.
 const RECEIPT_SWEEP_MAX: u32 = 100;
+
+/// The warning of a context from a store that can only be read.
+const UNSTORED_RECEIPT: &str =
+    "the store can only be read here: this context has no receipt, and no command explains it";
 
 impl Commonbook {
     /// Returns what the caller needs to know before a task.
@@ -106,8 +111,9 @@ impl Commonbook {
         let kept = self.context_record(&caller, &material, &chosen, read, begun);
         let mut shown = BriefingItem::all_of(&chosen);
         shown.extend(material.notices.items);
-        self.keep_context(&caller, &sight, &kept, shown)?;
+        let stored = unless_unwritable(self.keep_context(&caller, &sight, &kept, shown))?;
         let mut warnings = material.notices.lines;
+        warnings.extend(stored.is_none().then(|| UNSTORED_RECEIPT.to_owned()));
         warnings.extend(material.last.map(|last| last.line("`resume_session`")));
         // An earlier text of the file says nothing of the file of today.
         let files = if at.is_none() { standing } else { Vec::new() };
@@ -231,7 +237,7 @@ impl Commonbook {
     /// Handoffs that the session has `heard` yield to others.
     fn context_material(
         &self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         caller: &Caller,
         sight: &Sight,
         case: Option<&CaseKey>,
@@ -499,7 +505,7 @@ impl ContextMaterial {
 /// the others, and the number of further ones. The order is that of the queue alone: with turns of the
 /// senders, ever new senders could keep the second handoff of another waiting forever.
 fn waiting_handoffs(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     heard: &HashMap<String, u64>,
@@ -529,7 +535,7 @@ fn waiting_handoffs(
 /// The handoffs of the caller that were completed or rejected lately, without those of whose end it
 /// heard before this session began.
 fn ended_handoffs(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     session: Option<&str>,
@@ -546,7 +552,7 @@ fn ended_handoffs(
 
 /// The session of the caller that our id or the client's own names; `None` if it is not stored.
 fn present_session(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     session: Option<&str>,
@@ -560,7 +566,7 @@ fn present_session(
 
 /// Notes the ends of handoffs among items that a text shows its agent.
 fn note_results_told(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     items: &[BriefingItem],
     now: Timestamp,
@@ -600,7 +606,7 @@ fn handoff_tokens(settings: &ContextSettings, count: u64) -> usize {
 /// The new entries, newest first, of the cases that concern the caller: the case it names, the case
 /// of its session, and those it has read in.
 fn unread_entries(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     named: Option<&CaseKey>,
@@ -641,7 +647,7 @@ fn unread_entries(
     Ok(unread)
 }
 
-fn case_mark(tx: &dyn Transaction, caller: &Caller, key: &CaseKey) -> Result<u64> {
+fn case_mark(tx: &Tx<'_>, caller: &Caller, key: &CaseKey) -> Result<u64> {
     tx.cursor(&caller.workspace, &caller.agent, Some(key))
 }
 

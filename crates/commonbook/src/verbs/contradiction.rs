@@ -21,7 +21,7 @@ use crate::model::contradiction::{
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Memory, Sharing, distinct_topics};
-use crate::store::{ContradictionFilter, Transaction};
+use crate::store::{ContradictionFilter, Tx};
 use crate::verbs::ops::heirs::for_reader;
 
 impl Commonbook {
@@ -69,7 +69,7 @@ impl Commonbook {
         request: &GetContradiction,
     ) -> Result<Contradiction> {
         let sight = Sight::reading_at_home(caller)?;
-        let find = |tx: &dyn Transaction| {
+        let find = |tx: &Tx<'_>| {
             visible_contradiction(tx, &sight, request.contradiction).and_then(
                 |(kept, older, newer)| {
                     for_reader(tx, &sight, kept.into_contradiction(&older, &newer))
@@ -109,7 +109,7 @@ pub(super) fn contradiction_event(
 }
 
 fn visible_contradiction(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     id: ContradictionId,
 ) -> Result<(ContradictionRecord, StoredMemory, StoredMemory)> {

@@ -1,6 +1,6 @@
 //! Changes since an agent last read, and the marks of what it has read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::Timestamp;
 
@@ -8,21 +8,22 @@ use super::ops::handles::longer_handles;
 use super::ops::read_position::start_position;
 use super::{Commonbook, case};
 use crate::base::error::Result;
-use crate::base::id::{MemoryId, handle};
+use crate::base::id::{ContradictionId, MemoryId, handle};
 use crate::base::limits;
 use crate::base::page::PageSize;
-use crate::model::access::Sight;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::cursor::{
     ChangeNotice, ChangesResponse, ChangesSince, MarkRead, ReadMark, may_mark,
 };
-use crate::model::event::{EventFilter, EventKind, JournalRange};
+use crate::model::event::{Event, EventFilter, EventKind, JournalRange};
 use crate::model::memory::{ListOrder, Memory, QuarantineNotice, Sharing, Trust};
 use crate::model::search::MemoryFilter;
 use crate::prompt::headlines::listed_headline;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::write_once::WriteScope;
+use commonbook_text::sanitize::shown_name;
 
 impl Commonbook {
     /// What has changed since the caller's read mark: in a case, or in everything that it sees.
@@ -72,7 +73,7 @@ impl Commonbook {
         &self,
         caller: &Caller,
         mark: bool,
-        mut look: impl FnMut(&dyn Transaction) -> Result<(T, (Option<CaseKey>, u64))> + Send + 'static,
+        mut look: impl FnMut(&Tx<'_>) -> Result<(T, (Option<CaseKey>, u64))> + Send + 'static,
     ) -> Result<T> {
         if !mark {
             return self.store.read(|tx| look(tx).map(|(answer, _)| answer));
@@ -91,7 +92,7 @@ impl Commonbook {
 
 /// Moves the mark of what a caller has read, and records which entries of a case that were.
 fn move_mark(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     key: Option<&CaseKey>,
     position: u64,
@@ -108,7 +109,7 @@ fn move_mark(
 }
 
 /// The end of a case, or of the journal.
-fn end_position(tx: &dyn Transaction, caller: &Caller, key: Option<&CaseKey>) -> Result<u64> {
+fn end_position(tx: &Tx<'_>, caller: &Caller, key: Option<&CaseKey>) -> Result<u64> {
     match key {
         Some(key) => case::find_case(tx, caller, key).map(|case| case.version),
         None => tx.journal_end(&caller.workspace),
@@ -117,7 +118,7 @@ fn end_position(tx: &dyn Transaction, caller: &Caller, key: Option<&CaseKey>) ->
 
 /// The entries of a case that are new to the caller.
 fn new_entries(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     key: &CaseKey,
@@ -135,7 +136,7 @@ fn new_entries(
 
 /// What has happened in the caller's workspace that is new to it.
 fn journal_changes(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     request: &ChangesSince,
@@ -169,9 +170,15 @@ fn journal_changes(
         .filter(|memory| memory.deleted_at.is_none())
         .filter_map(|memory| Some((memory.id, listed_headline(memory)?)))
         .collect();
-    let ids: Vec<String> = says.keys().map(ToString::to_string).collect();
+    let disputes = disputes_of(tx, sight, &events)?;
+    let sides = disputes.values().flatten().map(|(memory, _)| memory.id);
+    let ids: Vec<String> = says.keys().copied().chain(sides).map(|id| id.to_string()).collect();
     let handles = longer_handles(tx, sight, &ids)?;
-    let change = |event: crate::model::event::Event| {
+    let change = |event: Event| {
+        if let Some(sides) = disputes.get(&event.subject) {
+            let says = Some(dispute_text(sides, &handles));
+            return ChangeNotice { handle: None, says, event };
+        }
         let id = MemoryId::parse(&event.subject).filter(|_| event.kind.is_of_memory());
         let says = id.and_then(|id| says.get(&id).cloned());
         let short = || handles.get(&event.subject).map_or(handle(&event.subject), String::as_str);
@@ -182,10 +189,39 @@ fn journal_changes(
     Ok(ChangesResponse { after, changes, entries: Vec::new(), quarantined, through, left })
 }
 
+/// The two memories of each contradiction that these events found, the newer one first, each with its headline; by
+/// the subject of the event.
+fn disputes_of(
+    tx: &Tx<'_>,
+    sight: &Sight,
+    events: &[Event],
+) -> Result<BTreeMap<String, [(StoredMemory, String); 2]>> {
+    let mut disputes = BTreeMap::new();
+    for event in events.iter().filter(|event| event.kind == EventKind::ContradictionFound) {
+        let id = ContradictionId::parse(&event.subject);
+        let found = id.map(|id| tx.contradiction(sight, id)).transpose()?.flatten();
+        let Some((_, older, newer)) = found else { continue };
+        if let (Some(old), Some(new)) = (listed_headline(&older), listed_headline(&newer)) {
+            disputes.insert(event.subject.clone(), [(newer, new), (older, old)]);
+        }
+    }
+    Ok(disputes)
+}
+
+/// `#2e9zesc5 ben: Frankfurt has the backups. / #4yr7m99c ann: Backups go to Vienna.`
+fn dispute_text(sides: &[(StoredMemory, String); 2], handles: &HashMap<String, String>) -> String {
+    let side = |(memory, says): &(StoredMemory, String)| {
+        let id = memory.id.to_string();
+        let short = handles.get(&id).map_or(handle(&id), String::as_str);
+        format!("#{short} {}: {says}", shown_name(memory.owner.as_str()))
+    };
+    sides.each_ref().map(side).join(" / ")
+}
+
 /// Quarantined memories that the caller and the agents below it saved or changed after this
 /// position of the journal. Each is looked up in its owner's sight; only the owner reads its text.
 pub(super) fn quarantine_notices(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     after: u64,

@@ -23,7 +23,7 @@ use crate::model::case::{AppendEntries, Case, CaseProposal};
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
 use crate::model::session::{Session, SessionFilter};
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// Memories that a digest reads at most.
 const DIGEST_MEMORIES_MAX: usize = 200;
@@ -222,11 +222,7 @@ struct SourceHeirs {
 }
 
 /// The memories that took the place of sources of these entries, and which of which.
-fn heirs_of_sources(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    entries: &[StoredMemory],
-) -> Result<SourceHeirs> {
+fn heirs_of_sources(tx: &Tx<'_>, sight: &Sight, entries: &[StoredMemory]) -> Result<SourceHeirs> {
     let current = entries.iter().filter(|entry| entry.is_current());
     let mut old: Vec<(MemoryRef, MemoryId)> = current
         .flat_map(|entry| {
@@ -267,7 +263,7 @@ pub(super) fn is_shareable(memory: &Memory) -> bool {
 }
 
 /// The entries of a case that are in sight, in their order.
-fn visible_entries(tx: &dyn Transaction, sight: &Sight, case: &Case) -> Result<Vec<StoredMemory>> {
+fn visible_entries(tx: &Tx<'_>, sight: &Sight, case: &Case) -> Result<Vec<StoredMemory>> {
     case::entries_of(tx, sight, case, 0, case.version)
 }
 

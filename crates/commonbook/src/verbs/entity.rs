@@ -5,6 +5,8 @@ pub(in crate::verbs) mod join;
 pub(in crate::verbs) mod keep;
 pub(in crate::verbs) mod review;
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use conflicts::OpenConflicts;
@@ -24,7 +26,7 @@ use crate::model::entity::{
 };
 use crate::model::event::EventKind;
 use crate::model::graph::EntityDetails;
-use crate::store::{EntityNameFilter, Transaction};
+use crate::store::{EntityNameFilter, Tx};
 use crate::verbs::ops::find_visible::{
     append_entity_event, deleted_error, deleted_in_sight, find_visible_entity, no_such_entity,
     queue_review, resolve_ref, sees_deletion, workspace_of_sight,
@@ -45,9 +47,9 @@ impl Commonbook {
         caller: &Caller,
         request: &ResolveEntity,
     ) -> Result<ResolveEntityResult> {
-        check_type(&self.own_types, "type", request.entity_type)?;
+        check_type(&self.entity_rules.own_types, "type", request.entity_type)?;
         self.follow_mentions(caller)?;
-        let statement = request.clone();
+        let (statement, rules) = (request.clone(), Arc::clone(&self.entity_rules));
         let now = self.clock.now();
         let review = ReviewId::new(&*self.ids, now);
         let once = self.write_once(caller, now, request, move |tx, scope| {
@@ -55,11 +57,11 @@ impl Commonbook {
             let sight = Sight::writing_at_home(caller)?;
             let seen = EntitySighting::of(&statement, &caller.agent, now)?;
             let name = checked_name(&sight, statement.session.as_deref(), &seen)?;
-            let strategy = statement.strategy.unwrap_or_default();
+            let strategy = statement.strategy.unwrap_or(rules.strategy);
             if let Some(gone) = deleted_in_sight(tx, &sight, name.id)? {
                 return Err(deleted_error(&gone).with_field("value"));
             }
-            match find_by_name(tx, &sight, &name)? {
+            match find_by_name(tx, &sight, &name, rules.threshold)? {
                 None => create_entity(tx, &name, &seen, now),
                 Some(id) if strategy == MergeStrategy::Manual => {
                     let entity = find_visible_entity(tx, &sight, id)?;
@@ -95,7 +97,7 @@ impl Commonbook {
     /// # Errors
     /// `invalid` and `too_large` with the field, `not_found` if no such entity is in sight.
     pub fn find_entity(&self, caller: &Caller, request: &FindEntity) -> Result<Entity> {
-        check_type(&self.own_types, "type", request.entity_type)?;
+        check_type(&self.entity_rules.own_types, "type", request.entity_type)?;
         self.follow_mentions(caller)?;
         let sight = Sight::reading_at_home(caller)?;
         let (kind, value) = (request.entity_type, &request.value);
@@ -105,7 +107,8 @@ impl Commonbook {
         let session = session.transpose()?;
         let name = EntityName::of(workspace_of_sight(&sight)?, session.as_deref(), kind, &value);
         let name = name.ok_or_else(|| no_such_entity(&value))?;
-        self.store.read(|tx| match find_by_name(tx, &sight, &name)? {
+        let threshold = self.entity_rules.threshold;
+        self.store.read(|tx| match find_by_name(tx, &sight, &name, threshold)? {
             Some(id) => find_visible_entity(tx, &sight, id),
             None => Err(no_such_entity(&value)),
         })
@@ -119,7 +122,7 @@ impl Commonbook {
         self.follow_mentions(caller)?;
         let (sight, now) = (Sight::reading_at_home(caller)?, self.clock.now());
         self.store.read(|tx| {
-            let id = resolve_ref(tx, &sight, &self.own_types, &request.entity)?;
+            let id = resolve_ref(tx, &sight, &self.entity_rules.own_types, &request.entity)?;
             let workspace = workspace_of_sight(&sight)?;
             let entity = find_visible_entity(tx, &sight, id)?;
             let entity = OpenConflicts::read(tx, &sight)?.counted(entity);
@@ -142,7 +145,7 @@ impl Commonbook {
     /// `invalid` if the limit is out of range or the cursor is malformed.
     pub fn list_entities(&self, caller: &Caller, request: &ListEntities) -> Result<Page<Entity>> {
         if let Some(kind) = request.entity_type {
-            check_type(&self.own_types, "type", kind)?;
+            check_type(&self.entity_rules.own_types, "type", kind)?;
         }
         self.follow_mentions(caller)?;
         let size = PageSize::of(request.limit)?;
@@ -190,7 +193,7 @@ impl Commonbook {
             request.cursor.as_ref().map(PageCursor::position).transpose()?.unwrap_or_default();
         let sight = Sight::reading_at_home(caller)?;
         self.store.read(|tx| {
-            let id = resolve_ref(tx, &sight, &self.own_types, &request.entity)?;
+            let id = resolve_ref(tx, &sight, &self.entity_rules.own_types, &request.entity)?;
             Ok(size.page_by_position(tx.mentions(&sight, id, after, size.rows())?))
         })
     }
@@ -198,7 +201,7 @@ impl Commonbook {
 
 /// A page of the deleted entities in sight, by id.
 fn deleted_entities(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     wanted: &EntityNameFilter,
     size: PageSize,
@@ -232,9 +235,10 @@ fn checked_name(sight: &Sight, session: Option<&str>, seen: &EntitySighting) -> 
 
 /// The entity in sight that has this name or a similar one.
 fn find_by_name(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     name: &EntityName,
+    threshold: f64,
 ) -> Result<Option<EntityId>> {
     for id in name.ids() {
         let root = tx.root(&name.workspace, id)?;
@@ -250,7 +254,7 @@ fn find_by_name(
     let (mut roots, mut names) = (Vec::new(), Vec::new());
     for filed in tx.filed_names(name, &probes)? {
         let candidate = ComparableName::of(filed.entity_type, &filed.value);
-        if likeness::nearly_same(&written, &candidate).is_none() {
+        if likeness::nearly_same(&written, &candidate, threshold).is_none() {
             continue;
         }
         let root = tx.root(&name.workspace, filed.id)?;
@@ -259,13 +263,13 @@ fn find_by_name(
             names.push(candidate);
         }
     }
-    let nearest = likeness::nearest(&written, names.iter());
+    let nearest = likeness::nearest(&written, names.iter(), threshold);
     Ok(nearest.and_then(|(place, _)| roots.get(place).copied()))
 }
 
 /// Creates an entity that is not in sight yet.
 fn create_entity(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     name: &EntityName,
     seen: &EntitySighting,
     now: Timestamp,
@@ -279,7 +283,7 @@ fn create_entity(
 
 /// Adds a statement to an entity, under the name that the statement uses.
 fn merge_statement(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     existing: &Entity,
     name: &EntityName,
     seen: &EntitySighting,

@@ -1,5 +1,7 @@
 //! Reading the journal.
 
+use jiff::Timestamp;
+
 use super::Commonbook;
 use crate::base::error::Result;
 use crate::base::limits;
@@ -109,6 +111,14 @@ impl Commonbook {
         self.store.read(|tx| tx.journals())
     }
 
+    /// The position of the last event of a journal before this time, and 0 if there is none.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot be read.
+    pub fn position_before(&self, workspace: &Workspace, time: Timestamp) -> Result<u64> {
+        self.store.read(|tx| tx.position_before(workspace, time))
+    }
+
     /// The history that the journals belong to.
     ///
     /// # Errors
@@ -117,8 +127,8 @@ impl Commonbook {
         self.store.read(|tx| tx.history())
     }
 
-    /// The next events of a journal after this position as the files of the audit hold them, without a
-    /// caller's sight: for the operator of the home.
+    /// The next events of a journal after this position without a caller's sight: for the person whose home it
+    /// is.
     ///
     /// # Errors
     /// `unavailable` when the store cannot be read.

@@ -30,7 +30,7 @@ use crate::model::session::Session;
 use crate::model::standing::{ListStanding, ReadStanding};
 use crate::model::workspace::Workspace;
 use crate::prompt::context::{ContextFilter, ContextRecord};
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::entity::review::sees_review;
 use crate::verbs::ops::find_visible::sees_deletion;
 use crate::verbs::ops::heirs::hide_kept;
@@ -271,7 +271,7 @@ struct SectionPage {
 
 /// Reads sections in one snapshot.
 struct SectionReader<'r> {
-    tx: &'r dyn Transaction,
+    tx: &'r Tx<'r>,
     sight: &'r Sight,
     limit: u32,
     /// The memories that are wanted; all by default.
@@ -496,7 +496,7 @@ impl SectionReader<'_> {
 
     fn memory_lines(&self, memory: StoredMemory) -> Result<Vec<ExportLine>> {
         // Usage belongs to the home.
-        let memory = Memory { usage: None, ..self.show(memory)? };
+        let memory = Memory { usage: None, rests_on: Vec::new(), ..self.show(memory)? };
         let mut lines = vec![line_of(&memory)?];
         if memory.revision > 1 {
             let earlier = self.tx.earlier_revisions(self.sight, memory.id)?.into_iter();
@@ -559,7 +559,7 @@ impl SectionReader<'_> {
     }
 }
 
-fn entity_line(tx: &dyn Transaction, entity: Entity) -> Result<ExportLine> {
+fn entity_line(tx: &Tx<'_>, entity: Entity) -> Result<ExportLine> {
     let workspace = &entity.workspace;
     let redirects = tx.names_leading_to(workspace, entity.id)?;
     let names = tx.stated_names(workspace, &redirects)?;
@@ -573,7 +573,7 @@ fn entity_line(tx: &dyn Transaction, entity: Entity) -> Result<ExportLine> {
     line_of(&ExportRecord::Entity(Box::new(state)))
 }
 
-fn handoff_line(tx: &dyn Transaction, sight: &Sight, handoff: Handoff) -> Result<ExportLine> {
+fn handoff_line(tx: &Tx<'_>, sight: &Sight, handoff: Handoff) -> Result<ExportLine> {
     let mut package = tx.package(&handoff)?;
     let ids: Vec<MemoryId> = handoff.memories.iter().map(|memory| memory.id).collect();
     let memories = ids.iter().filter_map(|id| package.memories.remove(id));

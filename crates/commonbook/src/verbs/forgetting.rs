@@ -22,15 +22,15 @@ use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
 use crate::model::forgetting::{
-    AlikeMemory, AllowForgotten, ForgetCertificate, ForgetMemories, ForgetMemory, ForgetPlace,
-    ForgetResult, ForgetSelection, ForgottenPhrases, GetCertificate, ListCertificates,
-    OUTSIDE_COPIES, Tombstone, entry_without_text, is_derived, is_empty_now, phrases_of_memories,
-    quotes_in, redacted_memory,
+    AlikeMemory, AllowForgotten, BEYOND_REACH, ForgetCertificate, ForgetMemories, ForgetMemory,
+    ForgetPlace, ForgetReach, ForgetResult, ForgetSelection, ForgottenPhrases, GetCertificate,
+    ListCertificates, OUTSIDE_COPIES, Tombstone, entry_without_text, is_derived, is_empty_now,
+    phrases_of_memories, quotes_in, redacted_memory,
 };
 use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::MemoryFilter;
 use crate::model::workspace::Workspace;
-use crate::store::{QuotingRows, Transaction};
+use crate::store::{QuotingRows, Tx};
 
 /// Memories or events that are read at a time.
 const PAGE_MEMORIES: u32 = 200;
@@ -71,6 +71,8 @@ struct ForgetPlan {
     phrases: ForgottenPhrases,
     /// The other rows that quote them.
     rows: QuotingRows,
+    /// Whose words go.
+    reach: ForgetReach,
 }
 
 /// What stands outside the rows of the plan's workspace.
@@ -87,7 +89,7 @@ impl ForgetPlan {
         self.memories.iter().map(|forgotten| forgotten.memory.id).collect()
     }
 
-    /// The places of a certificate; `rows` are those that the store counts.
+    /// The places of a certificate; `rows` are those that the store counts. None says what stood there.
     fn places(&self, rows: Vec<(&'static str, u64)>, files: Vec<ForgetPlace>) -> Vec<ForgetPlace> {
         let revisions = self.memories.iter().map(|forgotten| forgotten.revisions.len() as u64);
         let count = self.memories.len() as u64;
@@ -99,8 +101,20 @@ impl ForgetPlan {
             ("mentions, claims, usage and topics in the journal", count),
         ];
         let rows = own.into_iter().chain(rows);
-        let rows = rows.map(|(place, found)| ForgetPlace { place: place.to_owned(), found });
+        let rows = rows.map(|(place, found)| ForgetPlace::of(place, found));
         rows.chain(files).collect()
+    }
+
+    /// The places of a preview, with the sentences that would go.
+    fn previewed_places(&self, files: Vec<ForgetPlace>) -> Vec<ForgetPlace> {
+        let mut sentences = self.rows.sentences();
+        let says = |place: ForgetPlace| {
+            let mut says = sentences.remove(place.place.as_str()).unwrap_or(place.says);
+            says.sort_unstable();
+            says.dedup();
+            ForgetPlace { says, ..place }
+        };
+        self.places(self.rows.counts(), files).into_iter().map(says).collect()
     }
 }
 
@@ -128,7 +142,7 @@ impl Commonbook {
                 self.store.read(|tx| plan_forgetting(tx, caller, &selection, also_quotes))?;
             let plan = Arc::new(plan);
             let redacted = visible_ids(caller, &plan.quoting)?;
-            let files = self.redact_files(&plan.phrases, false)?;
+            let files = self.redact_files(&plan.phrases, &plan.reach, false)?;
             let around = match plan.memories.is_empty() {
                 true => Vec::new(),
                 false => self.remaining_copies(caller, &plan)?,
@@ -145,7 +159,7 @@ impl Commonbook {
                     memories: plan.ids(),
                     cuts: visible_cuts(caller, &plan)?,
                     redacted,
-                    places: plan.places(plan.rows.counts(), files),
+                    places: plan.previewed_places(files),
                     remaining,
                     alike,
                     certificate: None,
@@ -285,8 +299,9 @@ impl Commonbook {
             })?;
             let phrases = tombstones.iter().map(|tombstone| tombstone.phrase);
             let phrases = ForgottenPhrases::new(keys, phrases);
-            self.redact_late_rows(certificate, &phrases)?;
-            if let Err(error) = self.redact_files(&phrases, true) {
+            let reach = ForgetReach::of(certificate);
+            self.redact_late_rows(certificate, &phrases, &reach)?;
+            if let Err(error) = self.redact_files(&phrases, &reach, true) {
                 tracing::warn!(%error, "files of the home still hold what was forgotten");
                 return Ok(());
             }
@@ -318,15 +333,17 @@ impl Commonbook {
         &self,
         certificate: &ForgetCertificate,
         phrases: &ForgottenPhrases,
+        reach: &ForgetReach,
     ) -> Result<()> {
-        let rows = self.store.read(|tx| tx.quoting_rows(&certificate.workspace, phrases))?;
+        let workspace = &certificate.workspace;
+        let rows = self.store.read(|tx| tx.quoting_rows(workspace, phrases, reach))?;
         if rows.is_empty() {
             return Ok(());
         }
-        let (workspace, id, phrases) =
-            (certificate.workspace.clone(), certificate.id, phrases.clone());
+        let (workspace, id) = (workspace.clone(), certificate.id);
+        let (phrases, reach) = (phrases.clone(), reach.clone());
         self.store.write(move |tx| {
-            let counts = tx.redact_rows(&workspace, &rows, &phrases)?;
+            let counts = tx.redact_rows(&workspace, &rows, &phrases, &reach)?;
             let Some(mut certificate) = tx.certificate(&workspace, id)? else { return Ok(()) };
             for (name, late) in counts {
                 let place = certificate.places.iter_mut().find(|place| place.place == name);
@@ -340,7 +357,7 @@ impl Commonbook {
 impl ForgetPlan {
     /// The plan with what was written since it was made; `None` if a memory that is to go has changed, so
     /// that its words are others.
-    fn as_of_now(&self, tx: &dyn Transaction, caller: &Caller) -> Result<Option<Self>> {
+    fn as_of_now(&self, tx: &Tx<'_>, caller: &Caller) -> Result<Option<Self>> {
         let workspace = &self.workspace;
         let changed = memories_since(tx, workspace, self.position)?;
         let gone = self.ids();
@@ -360,16 +377,15 @@ impl ForgetPlan {
     /// those that stay as they are.
     fn sort_quotes(&mut self, caller: &Caller, quoting: Vec<StoredMemory>) -> Result<()> {
         let gone: BTreeSet<MemoryId> = self.ids().into_iter().collect();
-        let is_own = |memory: &Memory| {
-            let system = Agent::system();
-            self.owners
-                .iter()
-                .chain([&caller.agent, &system])
-                .any(|owner| memory.owner == *owner || memory.owner.is_child_of(owner))
+        let is_own = |memory: &Memory| match memory.owner == Agent::system() {
+            true => self.reach.includes_digest(memory),
+            false => (self.owners.iter().chain([&caller.agent]))
+                .any(|owner| memory.owner == *owner || memory.owner.is_child_of(owner)),
         };
         // What others wrote themselves is not an agent's to change, with or without the flag.
         let may_cut = |memory: &Memory| {
-            let may_change = || is_derived(memory) || access::may_forget(caller, memory).is_ok();
+            let is_copy = || is_derived(memory) && self.reach.includes_digest(memory);
+            let may_change = || is_copy() || access::may_forget(caller, memory).is_ok();
             is_own(memory) || (self.also_quotes && may_change())
         };
         let others = quoting.into_iter().filter(|memory| !gone.contains(&memory.id));
@@ -394,11 +410,7 @@ impl ForgetPlan {
 }
 
 /// The memories that an event after this position of a journal is about, in sight or not.
-fn memories_since(
-    tx: &dyn Transaction,
-    workspace: &Workspace,
-    position: u64,
-) -> Result<BTreeSet<MemoryId>> {
+fn memories_since(tx: &Tx<'_>, workspace: &Workspace, position: u64) -> Result<BTreeSet<MemoryId>> {
     let (mut found, mut after) = (BTreeSet::new(), position);
     loop {
         let subjects = tx.memory_subjects(workspace, after, PAGE_MEMORIES)?;
@@ -410,7 +422,7 @@ fn memories_since(
 
 /// What this selection removes, if the caller may remove all of it.
 fn plan_forgetting(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     selection: &ForgetSelection,
     also_quotes: bool,
@@ -436,11 +448,20 @@ fn plan_forgetting(
     }
     let key = first_key(tx)?;
     let phrases = phrases_of_memories(&key, memories.iter().flat_map(LeavingMemory::states));
-    let (quoting, rows) = match memories.is_empty() {
-        true => (Vec::new(), QuotingRows::default()),
+    let quoting = match memories.is_empty() {
+        true => Vec::new(),
+        false => tx.quoting_memories(&workspace, &phrases)?,
+    };
+    let reach = match is_person {
+        true => ForgetReach::Everybody,
         false => {
-            (tx.quoting_memories(&workspace, &phrases)?, tx.quoting_rows(&workspace, &phrases)?)
+            let gone = memories.iter().map(|forgotten| forgotten.memory.id);
+            ForgetReach::of_agent(&caller.agent, gone, quoting.iter().map(|memory| &**memory))
         }
+    };
+    let rows = match memories.is_empty() {
+        true => QuotingRows::default(),
+        false => tx.quoting_rows(&workspace, &phrases, &reach)?,
     };
     let mut plan = ForgetPlan {
         position: tx.journal_end(&workspace)?,
@@ -452,6 +473,7 @@ fn plan_forgetting(
         also_quotes,
         phrases,
         rows,
+        reach,
     };
     plan.sort_quotes(caller, quoting)?;
     Ok(plan)
@@ -459,7 +481,7 @@ fn plan_forgetting(
 
 /// The memories in sight that a selection names.
 fn owned_memories(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     selection: &ForgetSelection,
 ) -> Result<Vec<StoredMemory>> {
@@ -483,14 +505,16 @@ fn owned_memories(
 
 /// Removes what was planned, with its certificate.
 fn forget_planned(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     plan: &ForgetPlan,
     around: ForgetSurroundings,
     id: CertificateId,
     now: Timestamp,
 ) -> Result<ForgetCertificate> {
-    let ForgetPlan { workspace, memories, quoting, left, also_quotes, phrases, rows, .. } = plan;
+    let ForgetPlan {
+        workspace, memories, quoting, left, also_quotes, phrases, rows, reach, ..
+    } = plan;
     for before in quoting {
         if let Some(after) = redacted_memory(before, phrases) {
             write_redacted(tx, caller, before, StoredMemory::of(after), now)?;
@@ -498,7 +522,7 @@ fn forget_planned(
         tx.redact_revisions(workspace, before.id, phrases)?;
     }
     // Before the memories go with rows of their own, so that the certificate counts those too.
-    let rows = tx.redact_rows(workspace, rows, phrases)?;
+    let rows = tx.redact_rows(workspace, rows, phrases, reach)?;
     for forgotten in memories {
         remove_forgotten(tx, caller, &forgotten.memory, now)?;
     }
@@ -512,6 +536,7 @@ fn forget_planned(
     let mut not_erased = around.remaining;
     not_erased.extend(left_quotes(caller, left)?);
     not_erased.extend(OUTSIDE_COPIES.map(str::to_owned));
+    not_erased.extend(beyond_reach(reach));
     let texts: Vec<&str> = memories.iter().map(|forgotten| &*forgotten.memory.text).collect();
     let certificate = ForgetCertificate {
         id,
@@ -534,7 +559,7 @@ fn forget_planned(
 
 /// Writes a memory without the quotes. The names in it are found again by the follower.
 fn write_redacted(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     before: &StoredMemory,
     after: StoredMemory,
@@ -547,7 +572,7 @@ fn write_redacted(
 
 /// Removes a memory for good. Of an entry of a case the place stays, by which readers count.
 fn remove_forgotten(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     memory: &Memory,
     now: Timestamp,
@@ -561,7 +586,7 @@ fn remove_forgotten(
     tx.purge_derived(&stub)
 }
 
-fn first_key(tx: &dyn Transaction) -> Result<crate::model::forgetting::PhraseKey> {
+fn first_key(tx: &Tx<'_>) -> Result<crate::model::forgetting::PhraseKey> {
     let keys = tx.phrase_keys()?;
     keys.into_iter().next().ok_or_else(|| {
         Error::new(
@@ -589,6 +614,11 @@ fn left_quotes(caller: &Caller, memories: &[StoredMemory]) -> Result<Vec<String>
         )
     });
     Ok(named.collect())
+}
+
+/// What an agent's forgetting does not reach; the same words for everybody, whether somebody has said it or not.
+fn beyond_reach(reach: &ForgetReach) -> Option<String> {
+    (*reach != ForgetReach::Everybody).then(|| BEYOND_REACH.to_owned())
 }
 
 /// The sentences that the memories in sight would lose.

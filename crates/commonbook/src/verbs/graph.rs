@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use super::Commonbook;
 use super::memory::live_memory;
 use crate::base::error::{Error, Result};
-use crate::base::id::{EntityId, RelationId};
+use crate::base::id::{EntityId, RelationId, parse_handle};
 use crate::base::limits;
 use crate::model::access::{self, Audience, Sight, Visibility};
 use crate::model::caller::Caller;
-use crate::model::entity::{OwnTypes, check_type};
+use crate::model::entity::{EntityRef, OwnTypes, check_type};
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::graph::export::{KnowledgeSubgraph, NodeView};
 use crate::model::graph::walk::{PathResult, WalkResult, neighbourhood, shortest_path};
@@ -21,8 +21,9 @@ use crate::model::graph::{
 };
 use crate::model::memory::Sharing;
 use crate::model::search::MemoryRef;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref, workspace_of_sight};
+use crate::verbs::ops::handles::find_memory_id;
 use crate::verbs::ops::write_once::WriteScope;
 
 impl Commonbook {
@@ -36,14 +37,14 @@ impl Commonbook {
         let draft = request.clone();
         let now = self.clock.now();
         let id = RelationId::new(&*self.ids, now);
-        let own = Arc::clone(&self.own_types);
+        let rules = Arc::clone(&self.entity_rules);
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
             let workspace = workspace_of_sight(&sight)?;
-            let from = resolve_node(tx, &sight, &own, &draft.from)
+            let from = resolve_node(tx, &sight, &rules.own_types, &draft.from)
                 .map_err(|error| error.with_field("from"))?;
-            let to = resolve_node(tx, &sight, &own, &draft.to)
+            let to = resolve_node(tx, &sight, &rules.own_types, &draft.to)
                 .map_err(|error| error.with_field("to"))?;
             draft.check(from, to)?;
             let audience = Audience::of_both(
@@ -79,15 +80,15 @@ impl Commonbook {
     /// `not_found` if an end is out of sight, or if no such relation is.
     pub fn remove_relation(&self, caller: &Caller, request: &RemoveRelation) -> Result<Relation> {
         self.follow_mentions(caller)?;
-        let (wanted, own) = (request.clone(), Arc::clone(&self.own_types));
+        let (wanted, rules) = (request.clone(), Arc::clone(&self.entity_rules));
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
             let workspace = workspace_of_sight(&sight)?;
-            let from = resolve_node(tx, &sight, &own, &wanted.from)
+            let from = resolve_node(tx, &sight, &rules.own_types, &wanted.from)
                 .map_err(|error| error.with_field("from"))?;
-            let to = resolve_node(tx, &sight, &own, &wanted.to)
+            let to = resolve_node(tx, &sight, &rules.own_types, &wanted.to)
                 .map_err(|error| error.with_field("to"))?;
             let relations = tx.relations_between(&sight, from, to, &wanted.relation_type)?;
             let Some(first) = relations.first() else {
@@ -119,7 +120,7 @@ impl Commonbook {
     /// `invalid` if the depth or the limit is out of range; `not_found` if a node is out of sight.
     pub fn graph_query(&self, caller: &Caller, request: &GraphQuery) -> Result<KnowledgeSubgraph> {
         self.follow_mentions(caller)?;
-        let own = &*self.own_types;
+        let own = &self.entity_rules.own_types;
         for (index, kind) in request.types.iter().enumerate() {
             check_type(own, &format!("types[{index}]"), *kind)?;
         }
@@ -148,7 +149,7 @@ impl Commonbook {
 
 /// The entities that an entity is related to.
 pub(super) fn related_entities(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     id: EntityId,
     at: Timestamp,
@@ -161,22 +162,29 @@ pub(super) fn related_entities(
 }
 
 /// The entity or memory in sight that `wanted` refers to.
-fn resolve_node(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    own: &OwnTypes,
-    wanted: &NodeRef,
-) -> Result<GraphNode> {
+fn resolve_node(tx: &Tx<'_>, sight: &Sight, own: &OwnTypes, wanted: &NodeRef) -> Result<GraphNode> {
     match wanted {
-        NodeRef::Entity(entity) => resolve_ref(tx, sight, own, entity).map(GraphNode::Entity),
+        NodeRef::Entity(entity) => {
+            let found = resolve_ref(tx, sight, own, entity).map(GraphNode::Entity);
+            // What is no entity's name may be the handle of a memory.
+            found.or_else(|error| memory_by_handle(tx, sight, entity).ok_or(error))
+        }
         NodeRef::Memory(id) => {
             live_memory(tx, sight, *id).map(|memory| GraphNode::Memory(memory.id))
         }
     }
 }
 
+/// The memory in sight that this is the handle of.
+fn memory_by_handle(tx: &Tx<'_>, sight: &Sight, reference: &EntityRef) -> Option<GraphNode> {
+    let EntityRef::Called(name) = reference else { return None };
+    parse_handle(name)?;
+    let id = find_memory_id(tx, sight, name).ok()?;
+    live_memory(tx, sight, id).ok().map(|memory| GraphNode::Memory(memory.id))
+}
+
 /// The audience of a node in sight.
-fn node_audience(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result<Audience> {
+fn node_audience(tx: &Tx<'_>, sight: &Sight, node: GraphNode) -> Result<Audience> {
     match node {
         GraphNode::Entity(id) => {
             let audience = tx.widest_audience(sight, id)?;
@@ -187,7 +195,7 @@ fn node_audience(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result
 }
 
 /// Whether everybody in the workspace can read a node, whatever scopes they have.
-fn is_common(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result<bool> {
+fn is_common(tx: &Tx<'_>, sight: &Sight, node: GraphNode) -> Result<bool> {
     match node {
         GraphNode::Entity(id) => Ok(tx.entity(workspace_of_sight(sight)?, id)?.is_some()),
         GraphNode::Memory(id) => Ok(access::is_common(&*live_memory(tx, sight, id)?)),
@@ -195,11 +203,7 @@ fn is_common(tx: &dyn Transaction, sight: &Sight, node: GraphNode) -> Result<boo
 }
 
 /// The result of a walk, with the labels of all nodes.
-fn label_nodes(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    reached: WalkResult,
-) -> Result<KnowledgeSubgraph> {
+fn label_nodes(tx: &Tx<'_>, sight: &Sight, reached: WalkResult) -> Result<KnowledgeSubgraph> {
     let nodes: Vec<GraphNode> = reached.nodes.iter().map(|(node, _)| *node).collect();
     let mut labels = tx.labels(sight, &nodes)?.into_iter().peekable();
     let named = reached.nodes.into_iter().filter_map(|(id, steps)| {
@@ -229,7 +233,7 @@ fn label_nodes(
 
 /// A path with the labels of its nodes, in order.
 fn path_subgraph(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     from: GraphNode,
     path: PathResult,

@@ -32,7 +32,7 @@ use crate::prompt::context::ContextOrigin;
 use crate::prompt::handoff::{HandoffText, PackResult, pack};
 use crate::prompt::item::PromptItem;
 use crate::prompt::lists::handoff_list_text;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::basis::FoundBasis;
 use crate::verbs::ops::handles::longer_handles;
 use crate::verbs::ops::write_once::WriteScope;
@@ -365,7 +365,7 @@ impl Commonbook {
 }
 
 /// The handoff with this id in sight.
-fn visible_handoff(tx: &dyn Transaction, sight: &Sight, id: HandoffId) -> Result<Handoff> {
+fn visible_handoff(tx: &Tx<'_>, sight: &Sight, id: HandoffId) -> Result<Handoff> {
     tx.handoff(sight, id)?.ok_or_else(|| {
         Error::not_found(format!("no handoff {id} exists")).hint("Use an id from list_handoffs.")
     })
@@ -374,7 +374,7 @@ fn visible_handoff(tx: &dyn Transaction, sight: &Sight, id: HandoffId) -> Result
 /// Applies one step to a handoff, with its event. If the step was applied before, the handoff
 /// returns unchanged.
 fn take_step(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     WriteScope { caller, sight, now, .. }: WriteScope<'_>,
     id: HandoffId,
     step: HandoffStep,
@@ -402,7 +402,7 @@ fn take_step(
 
 /// Stores a new handoff, with its events.
 fn keep_handoff(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     WriteScope { caller, now, .. }: WriteScope<'_>,
     packed: &PackResult,
 ) -> Result<()> {
@@ -414,12 +414,7 @@ fn keep_handoff(
 }
 
 /// Appends the event of the cycle that a handoff closes, if it closes one.
-fn append_cycle(
-    tx: &mut dyn Transaction,
-    handoff: &Handoff,
-    actor: &Agent,
-    now: Timestamp,
-) -> Result<()> {
+fn append_cycle(tx: &mut Tx<'_>, handoff: &Handoff, actor: &Agent, now: Timestamp) -> Result<()> {
     let Some(cycle) = &handoff.cycle else { return Ok(()) };
     let event = handoff.event(EventKind::HandoffCycleFound, actor, now);
     tx.append_event(&event.with_details(&[("cycle", json!(cycle))])).map(drop)
@@ -443,12 +438,7 @@ pub(super) const fn status_event(status: HandoffStatus) -> EventKind {
 }
 
 /// Expires a handoff, and saves its text as a memory.
-fn expire_handoff(
-    tx: &mut dyn Transaction,
-    handoff: &Handoff,
-    id: MemoryId,
-    now: Timestamp,
-) -> Result<()> {
+fn expire_handoff(tx: &mut Tx<'_>, handoff: &Handoff, id: MemoryId, now: Timestamp) -> Result<()> {
     let system = Agent::system();
     let target_seen = tx.last_seen(&handoff.workspace, &handoff.to)?;
     let step = HandoffStep::Expire;
@@ -474,7 +464,7 @@ fn expire_handoff(
 }
 
 /// How many agents in a row have handed this work on without completing it, with this handoff.
-fn relay_length(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<u32> {
+fn relay_length(tx: &Tx<'_>, sight: &Sight, handoff: &Handoff) -> Result<u32> {
     let mut open: Vec<u32> = Vec::new();
     for link in earlier_links(tx, sight, handoff)? {
         if !link.is_brought && link.status.is_open() {
@@ -494,7 +484,7 @@ struct FoundCycle {
 }
 
 /// Finds the cycle that a handoff closes, and whether its agents have written anything in the round.
-fn find_cycle(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<FoundCycle> {
+fn find_cycle(tx: &Tx<'_>, sight: &Sight, handoff: &Handoff) -> Result<FoundCycle> {
     let edges = cycle_edges(tx, sight, handoff)?;
     let graph = CollaborationGraph::of_edges(&edges);
     let Some(mut cycle) = graph.cycle_of(handoff) else { return Ok(FoundCycle::default()) };
@@ -509,7 +499,7 @@ fn find_cycle(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<
 
 /// The newest handoffs between the agents of a cycle.
 fn round_handoffs(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     cycle: &HandoffCycle,
     edges: &[HandoffEdge],
@@ -525,7 +515,7 @@ fn round_handoffs(
 
 /// The handoffs that decide whether this one closes a cycle: those of its chain and its case. Two agents may hand each
 /// other different work any number of times.
-fn cycle_edges(tx: &dyn Transaction, sight: &Sight, handoff: &Handoff) -> Result<Vec<HandoffEdge>> {
+fn cycle_edges(tx: &Tx<'_>, sight: &Sight, handoff: &Handoff) -> Result<Vec<HandoffEdge>> {
     let most = limits::COLLABORATIONS;
     let of_chain = EdgeFilter { chain: Some(handoff.chain), ..EdgeFilter::default() };
     let mut edges = tx.edges(sight, &of_chain, most)?;

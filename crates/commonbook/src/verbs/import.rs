@@ -24,7 +24,7 @@ use crate::model::import::{
 use crate::model::memory::{Memory, QuarantineNotice, SaveOutcome};
 use crate::model::token::TokenScope;
 use crate::model::workspace::Workspace;
-use crate::store::Transaction;
+use crate::store::Tx;
 use edit::write_edit;
 use restore::{check_written_text, restore_record};
 
@@ -208,7 +208,7 @@ fn relate_heirs(lines: &mut [Result<PreparedLine>], links: &[SourceLink]) {
 /// Writes a line. An error of the line itself is found before anything of it is written; any other
 /// error ends the transaction.
 fn write_line(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     line: &PreparedLine,
     now: Timestamp,
@@ -249,7 +249,7 @@ fn is_of_line(line: &PreparedLine, error: &Error) -> bool {
 }
 
 fn write_memory(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     memory: &Memory,
     is_exported: bool,
     now: Timestamp,

@@ -19,7 +19,7 @@ use crate::model::knowledge::{
 };
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::{MemoryFilter, MemoryRef};
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// Memories that one step reads.
 const FACT_BATCH: u32 = 200;
@@ -82,7 +82,7 @@ impl Commonbook {
 
     fn memory_selection(
         &self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         caller: &Caller,
         sight: &Sight,
         request: &WhoKnows,
@@ -92,7 +92,7 @@ impl Commonbook {
                 .map(|_| MemorySelection::One(id));
         }
         if let Some(entity) = &request.entity {
-            let id = resolve_ref(tx, sight, &self.own_types, entity)?;
+            let id = resolve_ref(tx, sight, &self.entity_rules.own_types, entity)?;
             return Ok(MemorySelection::Mentioning(id));
         }
         let case = request.case.as_ref().map(|key| case::find_case(tx, caller, key)).transpose()?;
@@ -103,7 +103,7 @@ impl Commonbook {
 
 /// The next memories of a source, each with its position.
 fn facts_after(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     source: &MemorySelection,
@@ -148,7 +148,7 @@ fn may_ask_about(sight: &Sight, caller: &Caller, agent: &Agent) -> Result<()> {
 /// Reads what agents know, as one caller may see it.
 #[derive(Clone, Copy)]
 struct KnowledgeReader<'r> {
-    tx: &'r dyn Transaction,
+    tx: &'r Tx<'r>,
     caller: &'r Caller,
     sight: &'r Sight,
     query: &'r KnowledgeQuery,

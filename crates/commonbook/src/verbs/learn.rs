@@ -27,7 +27,7 @@ use crate::model::workspace::Workspace;
 use crate::prompt::context::choose::ContextSource;
 use crate::prompt::context::tell::TemplateSet;
 use crate::prompt::context::{CandidateBuilder, ContextFilter};
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::forgotten::{MemoryRemainder, without_forgotten};
 use crate::verbs::ops::write_once::{WriteScope, fit_key};
 use commonbook_text::claims::compare::says_same;
@@ -180,7 +180,7 @@ fn full_warning(item: &str) -> String {
 
 /// Saves what is new: neither in the agent's last contexts nor among its learnings.
 fn keep_new(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     drafts: &[Memory],
     conversation: Option<&Memory>,
@@ -257,7 +257,7 @@ fn conversation_request(text: String) -> Result<SaveMemory> {
 
 /// The texts that the caller received in its last contexts, as they were worded there.
 fn recent_context_texts(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     templates: &TemplateSet,
 ) -> Result<Vec<String>> {
@@ -286,7 +286,7 @@ fn recent_context_texts(
 }
 
 /// The earlier learnings of the caller.
-fn own_learnings(tx: &dyn Transaction, caller: &Caller) -> Result<Vec<String>> {
+fn own_learnings(tx: &Tx<'_>, caller: &Caller) -> Result<Vec<String>> {
     let sight = Sight::writing_at_home(caller)?;
     let filter = MemoryFilter {
         owner: Some(caller.agent.to_string()),

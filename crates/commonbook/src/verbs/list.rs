@@ -2,6 +2,7 @@
 
 use super::Commonbook;
 use super::ops::heirs::show_page;
+use super::ops::marks::add_contradictions;
 use super::ops::past::in_words_of;
 use super::usage::add_usage;
 use crate::base::error::{Error, Result};
@@ -11,7 +12,7 @@ use crate::model::caller::Caller;
 use crate::model::memory::{ListMemories, ListOrder, Memory, UsageKind, UsagePosition};
 use crate::model::search::MemoryFilter;
 use crate::model::search::period::{self, PeriodBound};
-use crate::store::Transaction;
+use crate::store::Tx;
 
 impl Commonbook {
     /// Lists the memories in the caller's workspace that it sees.
@@ -61,13 +62,14 @@ impl Commonbook {
             }
             let mut page = show_page(tx, &sight, page)?;
             add_usage(tx, &sight, &mut page.items)?;
+            add_contradictions(tx, &sight, &mut page.items)?;
             Ok(page)
         })
     }
 }
 
 fn page_by_usage(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     filter: &MemoryFilter,
     kind: UsageKind,
@@ -81,7 +83,7 @@ fn page_by_usage(
 
 /// A page of at most `limit` memories in sight that a filter admits, from a cursor on.
 pub(super) fn page_of(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     filter: &MemoryFilter,
     order: ListOrder,

@@ -15,6 +15,7 @@ use super::contradiction::state::record_statements;
 use super::ops::basis::FoundBasis;
 use super::ops::forgotten::admit_memory;
 use super::ops::heirs::{ReaderAnswer, show, show_all};
+use super::ops::marks::add_contradictions;
 use super::ops::past::revision_at;
 use super::ops::write_once::{WriteAnswer, WriteScope};
 use super::usage::add_usage;
@@ -35,7 +36,7 @@ use crate::model::memory::{
     RevisionHistory, SaveMemories, SaveMemory, SaveOutcome, SaveResult, UpdateMemory, UpdateResult,
     UsageKind, expect_revision,
 };
-use crate::store::Transaction;
+use crate::store::Tx;
 use commonbook_text::tokens::{self, TokenBudget};
 use write::{insert, judge_with_earlier, may_supersede, supersede};
 
@@ -105,7 +106,8 @@ impl Commonbook {
         now: Timestamp,
     ) -> Result<Vec<MemoryDraft>, (usize, Error)> {
         let draft = |(place, request): (usize, &SaveMemory)| {
-            check_labels(&self.own_types, &request.entities).map_err(|error| (place, error))?;
+            check_labels(&self.entity_rules.own_types, &request.entities)
+                .map_err(|error| (place, error))?;
             let basis = BasisClaim::parse(&request.based_on, request.require_current)
                 .map_err(|error| (place, error))?;
             let said = NoteStatements::of(&request.contradicts, &request.repeats)
@@ -133,6 +135,7 @@ impl Commonbook {
             None => {
                 let mut memory = show(tx, &sight, live_memory(tx, &sight, request.id)?)?;
                 add_usage(tx, &sight, [&mut memory])?;
+                add_contradictions(tx, &sight, [&mut memory])?;
                 Ok(memory)
             }
             Some(at) => {
@@ -197,7 +200,10 @@ impl Commonbook {
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not at the
     /// expected revision, `invalid` and `too_large` with the field.
     pub fn update_memory(&self, caller: &Caller, request: &UpdateMemory) -> Result<UpdateResult> {
-        check_labels(&self.own_types, request.entities.as_deref().unwrap_or_default())?;
+        check_labels(
+            &self.entity_rules.own_types,
+            request.entities.as_deref().unwrap_or_default(),
+        )?;
         let said = NoteStatements::of(&request.contradicts, &request.repeats)?;
         let (change, old) = (request.clone(), request.supersedes);
         let now = self.clock.now();
@@ -207,7 +213,7 @@ impl Commonbook {
             access::may_change(caller, &before)?;
             let mut after = before.clone();
             let changed = change.apply(&mut after, caller.user.as_deref())?;
-            let relate = |tx: &mut dyn Transaction, memory: &Memory| {
+            let relate = |tx: &mut Tx<'_>, memory: &Memory| {
                 if let Some(old) = old {
                     supersede(tx, caller, old, memory, now)
                         .map_err(|error| error.with_field("supersedes"))?;
@@ -367,7 +373,7 @@ pub(super) fn revived(memory: &StoredMemory, now: Timestamp) -> Result<Option<St
 /// `conflict` if that is the present revision of a current memory, `not_found` if the caller sees no
 /// such revision.
 fn revision_to_restore(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     memory: &StoredMemory,
     number: u64,
@@ -458,7 +464,7 @@ fn in_batch(place: usize, error: Error) -> Error {
 }
 
 fn keep_all(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     scope: WriteScope<'_>,
     drafts: &[MemoryDraft],
 ) -> Result<Vec<SaveRecord>, (usize, Error)> {
@@ -469,21 +475,13 @@ fn keep_all(
     kept.collect()
 }
 
-fn keep_draft(
-    tx: &mut dyn Transaction,
-    scope: WriteScope<'_>,
-    draft: &MemoryDraft,
-) -> Result<SaveRecord> {
+fn keep_draft(tx: &mut Tx<'_>, scope: WriteScope<'_>, draft: &MemoryDraft) -> Result<SaveRecord> {
     let record = keep_note(tx, scope, draft)?;
     record_statements(tx, scope, &record.memory, &draft.said)?;
     Ok(record)
 }
 
-fn keep_note(
-    tx: &mut dyn Transaction,
-    scope: WriteScope<'_>,
-    draft: &MemoryDraft,
-) -> Result<SaveRecord> {
+fn keep_note(tx: &mut Tx<'_>, scope: WriteScope<'_>, draft: &MemoryDraft) -> Result<SaveRecord> {
     let WriteScope { caller, now, .. } = scope;
     let mut memory = judge_with_earlier(tx, &admit_memory(tx, &draft.memory)?)?;
     let case = find_named_case(tx, caller, draft.case.as_deref())?;
@@ -523,11 +521,7 @@ fn keep_note(
 }
 
 /// The case that a save names, by its key or by an entry of it.
-fn find_named_case(
-    tx: &dyn Transaction,
-    caller: &Caller,
-    name: Option<&str>,
-) -> Result<Option<Case>> {
+fn find_named_case(tx: &Tx<'_>, caller: &Caller, name: Option<&str>) -> Result<Option<Case>> {
     let Some(name) = name else { return Ok(None) };
     let in_field = |error: Error| error.with_field("case");
     let key = match MemoryId::parse(name) {
@@ -549,7 +543,7 @@ fn find_named_case(
 
 /// Stores a new memory, as the last entry of its case if it has one; returns it as stored.
 fn insert_in(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     case: Option<Case>,
     memory: Memory,
@@ -567,7 +561,7 @@ fn insert_in(
 
 /// Purges a memory with its event, which names no topics.
 pub(super) fn purge(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     memory: &Memory,
     caller: &Caller,
     now: Timestamp,
@@ -578,7 +572,7 @@ pub(super) fn purge(
 /// Removes a memory for good with an event of this kind, which names no topics. What it superseded is
 /// current again.
 pub(super) fn remove_memory(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     kind: EventKind,
     memory: &Memory,
     caller: &Caller,

@@ -6,6 +6,7 @@ pub(in crate::verbs) mod find_visible;
 pub(in crate::verbs) mod forgotten;
 pub(in crate::verbs) mod handles;
 pub(in crate::verbs) mod heirs;
+pub(in crate::verbs) mod marks;
 pub(in crate::verbs) mod node;
 pub(in crate::verbs) mod past;
 pub(in crate::verbs) mod presence;

@@ -23,7 +23,7 @@ use crate::model::lineage::{
 use crate::model::memory::{Memory, MemoryChangeKind, Sharing, says_same};
 use crate::prompt::briefing::BriefingItem;
 use crate::prompt::news::{outdated_notice, told_notice};
-use crate::store::Transaction;
+use crate::store::Tx;
 
 impl Commonbook {
     /// Lists what the caller derived from memories that have changed since, oldest first.
@@ -78,11 +78,7 @@ impl Commonbook {
 }
 
 /// An item as its owner may see it.
-fn outdated_item(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    record: OutdatedRecord,
-) -> Result<OutdatedItem> {
+fn outdated_item(tx: &Tx<'_>, sight: &Sight, record: OutdatedRecord) -> Result<OutdatedItem> {
     let OutdatedRecord { derived, memory, mark, .. } = record;
     let mut path = Vec::new();
     for step in mark.path {
@@ -107,7 +103,7 @@ fn outdated_item(
 /// Marks what was derived from a memory, if the memory has changed, and removes the marks that the change
 /// answers: those of the memory itself, and those of an earlier change that it takes back.
 pub(super) fn note_change(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     before: &Memory,
     after: &Memory,
     actor: &Agent,
@@ -148,7 +144,7 @@ pub(super) fn note_change(
 }
 
 /// What was derived from a memory, and from that, each with the path from the memory, nearest first.
-fn descendants(tx: &dyn Transaction, memory: &Memory) -> Result<Vec<(Basis, Vec<DerivedId>)>> {
+fn descendants(tx: &Tx<'_>, memory: &Memory) -> Result<Vec<(Basis, Vec<DerivedId>)>> {
     let most = limits::OUTDATED_MARKS;
     let limit = u32::try_from(most).unwrap_or(u32::MAX);
     let root = DerivedId::Memory(memory.id);
@@ -174,7 +170,7 @@ fn descendants(tx: &dyn Transaction, memory: &Memory) -> Result<Vec<(Basis, Vec<
 /// read it too. What is no longer current needs no review, and a resolution is reopened by itself where a
 /// text changes.
 fn mark_derived(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     changed: &Memory,
     row: &Basis,
     mark: OutdatedMark,
@@ -251,7 +247,7 @@ impl ReviewNotices {
 /// The notices for a session, besides those that it has `heard`: what it received and has changed since,
 /// and what its agent derived from memories that have changed. They repeat nothing of a text.
 pub(super) fn review_notices(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     key: Option<ReadSetKey>,
     sight: &Sight,
     heard: &HashMap<String, u64>,

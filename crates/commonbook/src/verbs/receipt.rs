@@ -5,14 +5,17 @@ use serde_json::json;
 
 use crate::base::error::Result;
 use crate::base::hash::sha256;
-use crate::base::id::ContextId;
-use crate::model::access::ItemKind;
+use crate::base::id::{ContextId, MemoryId};
+use crate::model::access::{ItemKind, Sight};
+use crate::model::caller::Caller;
 use crate::model::event::{EventKind, ItemFigures, NewEvent, work_details};
 use crate::model::memory::Sharing;
+use crate::prompt::briefing::BriefingItem;
 use crate::prompt::context::choose::{CandidateReceipt, ContextSource};
 use crate::prompt::context::{ContextOrigin, ContextReceipt, ContextRecord, retraction_of};
 use crate::prompt::item::PromptItem;
-use crate::store::Transaction;
+use crate::store::Tx;
+use crate::verbs::Commonbook;
 use crate::verbs::ops::forgotten::receipt_without_forgotten;
 use crate::verbs::ops::write_once::WriteScope;
 use commonbook_text::fence::Fence;
@@ -37,7 +40,7 @@ pub(super) struct TextDelivery<'t> {
 /// Stores the receipt of a text in the write that hands it out, with its event. Memories and
 /// handoffs alone are recorded: an entity is only what memories say of it.
 pub(super) fn record_delivery(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     WriteScope { caller, now, ids, .. }: WriteScope<'_>,
     delivery: TextDelivery<'_>,
 ) -> Result<()> {
@@ -72,11 +75,28 @@ pub(super) fn record_delivery(
         is_bound: caller.proof.is_bound(),
         receipt,
     };
-    record_context(tx, &record)
+    record_context(tx, &record)?;
+    note_heard(tx, caller, &record)
+}
+
+/// Notes for briefings of the same session what a text told, so that none repeats it.
+fn note_heard(tx: &mut Tx<'_>, caller: &Caller, record: &ContextRecord) -> Result<()> {
+    let told: Vec<&CandidateReceipt> = record.receipt.included().collect();
+    let ids: Vec<MemoryId> = told.iter().filter_map(|told| MemoryId::parse(&told.id)).collect();
+    let revisions = tx.memories_with_ids(&record.workspace, &ids)?;
+    let items = revisions.iter().map(|memory| {
+        let id = memory.id.to_string();
+        let is_headline = told.iter().any(|told| told.id == id && told.headline);
+        BriefingItem::told(&id, memory.revision, is_headline)
+    });
+    let items: Vec<BriefingItem> = items.collect();
+    let reader = Caller { session: record.receipt.session.clone(), ..caller.clone() };
+    let sight = Sight::reading(&reader)?;
+    Commonbook::note_context_items(tx, &reader, &sight, &items, record.at)
 }
 
 /// Stores a receipt with its events.
-pub(super) fn record_context(tx: &mut dyn Transaction, record: &ContextRecord) -> Result<()> {
+pub(super) fn record_context(tx: &mut Tx<'_>, record: &ContextRecord) -> Result<()> {
     let record = &receipt_without_forgotten(tx, record)?;
     tx.put_context(record)?;
     tx.note_told(&record.reading())?;

@@ -25,7 +25,7 @@ use crate::model::memory::{
     RetractionNoticeKind, RetractionResult, Sharing, may_retract,
 };
 use crate::model::workspace::Workspace;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::heirs::show;
 use crate::verbs::ops::write_once::WriteScope;
 
@@ -100,7 +100,7 @@ impl Commonbook {
 
 /// The memory that this caller may retract.
 fn retractable_memory(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     id: MemoryId,
@@ -111,7 +111,7 @@ fn retractable_memory(
 }
 
 /// Everything that a memory reached: what was made of it, and who received what goes with it.
-fn reach_of(tx: &dyn Transaction, sight: &Sight, memory: &StoredMemory) -> Result<Reach> {
+fn reach_of(tx: &Tx<'_>, sight: &Sight, memory: &StoredMemory) -> Result<Reach> {
     let mut memories = vec![ReachedMemory { memory: memory.clone(), depth: 0, is_copy: true }];
     let (mut seen, mut copies) = (BTreeSet::from([memory.id]), BTreeSet::from([memory.id]));
     let mut place = 0;
@@ -154,7 +154,7 @@ fn reach_of(tx: &dyn Transaction, sight: &Sight, memory: &StoredMemory) -> Resul
 
 /// The tree of what a memory reached, as this caller may see it.
 fn blast_radius(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     caller: &Caller,
     reach: &Reach,
@@ -270,7 +270,7 @@ fn is_nobody(agent: &Agent) -> bool {
 /// Marks the memory and its copies as retracted, each as an item of the operation. Returns the
 /// memory as it is then.
 fn retract_reached(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     operation: &BulkOperation,
     retraction: &Retraction,
@@ -294,11 +294,7 @@ fn retract_reached(
 }
 
 /// Leaves each agent that received a retracted memory, and each author, a notice and an event.
-fn notify_reached(
-    tx: &mut dyn Transaction,
-    operation: &BulkOperation,
-    reach: &Reach,
-) -> Result<()> {
+fn notify_reached(tx: &mut Tx<'_>, operation: &BulkOperation, reach: &Reach) -> Result<()> {
     // What was derived is marked for its author, who hears of the mark.
     for ReachedMemory { memory, .. } in reach.memories.iter().filter(|reached| reached.is_copy) {
         let notice = RetractionNotice {
@@ -332,11 +328,7 @@ fn notify_reached(
 }
 
 /// Stores a notice for an agent other than the one that retracted, with an event that it sees.
-fn notify(
-    tx: &mut dyn Transaction,
-    operation: &BulkOperation,
-    notice: RetractionNotice,
-) -> Result<()> {
+fn notify(tx: &mut Tx<'_>, operation: &BulkOperation, notice: RetractionNotice) -> Result<()> {
     if notice.agent == operation.agent || is_nobody(&notice.agent) {
         return Ok(());
     }
@@ -357,11 +349,7 @@ fn notify(
 
 /// Takes the notices of an operation back: those who heard of a retraction hear that the memory holds
 /// again.
-pub(super) fn take_back(
-    tx: &mut dyn Transaction,
-    operation: &BulkOperation,
-    now: Timestamp,
-) -> Result<()> {
+pub(super) fn take_back(tx: &mut Tx<'_>, operation: &BulkOperation, now: Timestamp) -> Result<()> {
     for heard in tx.take_back_notices(operation.id)? {
         let kind = RetractionNoticeKind::Restored;
         tx.put_retraction_notice(&RetractionNotice { kind, at: now, ..heard })?;
@@ -371,7 +359,7 @@ pub(super) fn take_back(
 
 /// The retractions that wait for a caller, each with its memory as the caller sees it.
 pub(super) fn waiting_retractions(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     heard_at: Option<Timestamp>,

@@ -25,7 +25,7 @@ use crate::model::search::{
 use crate::model::session::SessionUse;
 use crate::prompt::briefing::BriefingKey;
 use crate::prompt::hits::hits_text;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::memory::live_memory;
 use crate::verbs::ops::basis::read_set_key;
 use crate::verbs::ops::find_visible::{no_such_entity, resolve_ref};
@@ -36,7 +36,7 @@ impl Commonbook {
     /// Finds the memories in sight that answer a question, best first.
     ///
     /// # Errors
-    /// `invalid` if the query is empty, `k` is out of range, or the cursor or the owner is
+    /// `invalid` if the query is empty without a filter, `k` is out of range, or the cursor or the owner is
     /// malformed; `too_large` if the query is over its limit; `unavailable` if too many searches
     /// run at once, if the search would read more than [`limits::SEARCH_POSTINGS`], or if it takes
     /// longer than [`limits::SEARCH_MILLIS`].
@@ -80,13 +80,14 @@ impl Commonbook {
             .next()
             .map(|_| PageCursor::of(&[millis].into_iter().chain(marks).collect::<Vec<_>>()));
         let wanted: Vec<_> = page.iter().map(|hit| (hit.workspace.clone(), hit.id)).collect();
-        let (memories, contradictions) = self.store.read(|tx| {
+        let (memories, contradictions, sequence) = self.store.read(|tx| {
             let mut memories = tx.memories_of(&sight, &wanted)?;
             if let Some(at) = question.within.at {
                 memories = in_words_of(tx, &sight, memories, at)?;
             }
             let memories = show_all(tx, &sight, memories)?;
-            Ok((memories, tx.contradiction_marks(&sight, &wanted)?))
+            let sequence = tx.journal_end(&caller.workspace)?;
+            Ok((memories, tx.contradiction_marks(&sight, &wanted)?, sequence))
         })?;
         let work = SearchWork { rows: wanted.len() as u64, ..work };
         // A memory that was purged or hidden just now is no hit any more.
@@ -104,6 +105,9 @@ impl Commonbook {
             .collect();
         let found_memories = hits.iter().map(|hit| (&hit.memory.workspace, hit.memory.id));
         self.note_usage(&caller, UsageKind::Found, found_memories);
+        if question.within.at.is_none() {
+            self.note_opened(&caller, hits.iter().map(|hit| &hit.memory), sequence);
+        }
         let vanished = (page.len() - hits.len()) as u64;
         let total = found.total - vanished;
         let (workspaces, notice) = (sight.workspaces, found.notice);
@@ -214,7 +218,7 @@ impl Commonbook {
     /// opened. One that has changed since is not among them.
     fn given_memories(
         &self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         caller: &Caller,
         sight: &Sight,
         now: Timestamp,
@@ -262,7 +266,7 @@ impl Commonbook {
         }
         let roams = scope != SearchScope::Workspace && access::may_roam(caller).is_ok();
         self.store.read(|tx| {
-            let own = &*self.own_types;
+            let own = &self.entity_rules.own_types;
             let (mut sight, mut question) = (sight.clone(), question.clone());
             let own_journal = || tx.journals_of(std::slice::from_ref(&caller.workspace));
             if roams && (scope == SearchScope::Home || own_journal()?.is_empty()) {
@@ -322,7 +326,7 @@ fn too_wide(most: usize) -> Error {
 }
 
 /// The memory in sight that the query names after `near:`.
-fn memory_named(tx: &dyn Transaction, sight: &Sight, name: &str) -> Result<MemoryRef> {
+fn memory_named(tx: &Tx<'_>, sight: &Sight, name: &str) -> Result<MemoryRef> {
     let found = find_memory_id(tx, sight, name).and_then(|id| live_memory(tx, sight, id));
     let found = found.map_err(|error| error.with_field("query"))?;
     Ok((found.workspace.clone(), found.id))
@@ -342,7 +346,7 @@ const TELLING_MEMORIES_MAX: usize = 50;
 
 /// The memories in sight that mention this entity, in all workspaces that have it.
 fn memories_mentioning(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     own: &OwnTypes,
     wanted: &EntityRef,
@@ -365,7 +369,7 @@ fn memories_mentioning(
 
 /// For each distinguishing entity that the words name, the memories that mention it.
 fn named_entity_memories(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     own: &OwnTypes,
     text: &str,

@@ -22,7 +22,7 @@ use crate::model::session::{
     SessionName, SessionOutcome, SessionStatus, StartSession, StartSessionResult, TouchSession,
     unknown_session,
 };
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::write_once::WriteScope;
 
 /// Sessions that one transaction of a sweep ends at most.
@@ -227,11 +227,7 @@ fn started(session: Session, outcome: SessionOutcome, joins_case: bool) -> Start
 }
 
 /// What the agent of an ended session is asked for: its digest, if it saved anything on an open case.
-fn missing_digest(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    session: &Session,
-) -> Result<Option<String>> {
+fn missing_digest(tx: &Tx<'_>, sight: &Sight, session: &Session) -> Result<Option<String>> {
     let Some(key) = &session.case else { return Ok(None) };
     let case = tx.case(&session.workspace, key)?;
     let is_open = case.is_some_and(|case| case.status == CaseStatus::Open);
@@ -241,7 +237,7 @@ fn missing_digest(
 
 /// Stores a new session, with its event.
 pub(super) fn record_session(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     session: &Session,
     caller: &Caller,
     now: Timestamp,
@@ -264,12 +260,7 @@ pub(super) fn session_event(
 }
 
 /// Stores the end of a session, with its events: one more if it lacks a summary.
-fn close_session(
-    tx: &mut dyn Transaction,
-    session: &Session,
-    actor: &Agent,
-    now: Timestamp,
-) -> Result<()> {
+fn close_session(tx: &mut Tx<'_>, session: &Session, actor: &Agent, now: Timestamp) -> Result<()> {
     tx.replace_session(session)?;
     tx.append_event(&session_event(EventKind::SessionEnded, session, actor, now))?;
     if tx.owes_summary(session)? {
@@ -280,7 +271,7 @@ fn close_session(
 
 /// The session of this name in sight; a `client_session` is looked up among the caller's own.
 pub(super) fn resolve_session_name(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     caller: &Caller,
     name: &SessionName,
@@ -313,7 +304,7 @@ pub(super) struct SummaryEntry {
 /// Stores the summary of a session: as an entry of its case if that takes entries, else as a
 /// memory.
 pub(super) fn sum_up(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     session: &Session,
     id: MemoryId,

@@ -29,7 +29,7 @@ use crate::model::standing::{
     StandingVersion, StandingVersionInfo, StandingWriter, route, section_of,
 };
 use crate::model::token::TokenScope;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 use crate::verbs::ops::forgotten::{refuse_forgotten, standing_without_forgotten};
 use commonbook_text::secrets;
@@ -349,8 +349,7 @@ impl Commonbook {
         self.follow_other_homes(Some(caller.agent.role()));
         let files = self.files.read(caller, now).into_iter();
         let cut = |file: StandingFile| {
-            let cut =
-                |tx: &dyn Transaction| standing_without_forgotten(tx, Some(caller), &file.text);
+            let cut = |tx: &Tx<'_>| standing_without_forgotten(tx, Some(caller), &file.text);
             Ok(match self.store.read(cut)? {
                 None => file,
                 Some(text) => StandingFile { text: text.into(), ..file },

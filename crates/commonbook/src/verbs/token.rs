@@ -12,7 +12,7 @@ use crate::model::token::{
     BearerToken, CreateToken, ListTokens, NewToken, RevokeToken, RotateToken, Token, TokenList,
     TokenRecord, TokenScope, unknown_token,
 };
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// How old `last_used` may be: one write per request would be too many.
 const LAST_USED_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
@@ -146,7 +146,7 @@ impl Commonbook {
     fn issue(
         &self,
         id: TokenId,
-        mut token: impl FnMut(&mut dyn Transaction) -> Result<Token> + Send + 'static,
+        mut token: impl FnMut(&mut Tx<'_>) -> Result<Token> + Send + 'static,
     ) -> Result<NewToken> {
         let bearer = BearerToken::new(id, &*self.ids)?;
         let (secret, secret_sha256) = (bearer.text(), sha256(&bearer.secret));
@@ -166,7 +166,7 @@ pub(in crate::verbs) fn administers(caller: &Caller, token: &Token) -> bool {
 }
 
 pub(in crate::verbs) fn find_token(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     id: TokenId,
 ) -> Result<TokenRecord> {

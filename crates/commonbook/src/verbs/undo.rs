@@ -20,7 +20,7 @@ use crate::model::bulk::{BulkResult, UndoOperation};
 use crate::model::caller::Caller;
 use crate::model::event::{Event, EventFilter, EventKind, JournalRange};
 use crate::model::memory::{Memory, changed_fields};
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// Positions of the journal that are read at once, from its end backwards.
 const JOURNAL_WINDOW: u64 = 2_000;
@@ -95,7 +95,7 @@ impl Commonbook {
 }
 
 /// The last change of the caller, from the end of the journal backwards.
-fn last_change(tx: &dyn Transaction, caller: &Caller, sight: &Sight) -> Result<LastChange> {
+fn last_change(tx: &Tx<'_>, caller: &Caller, sight: &Sight) -> Result<LastChange> {
     let filter = EventFilter {
         kinds: CHANGE_KINDS.to_vec(),
         actor: Some(caller.agent.clone()),
@@ -132,7 +132,7 @@ fn last_change(tx: &dyn Transaction, caller: &Caller, sight: &Sight) -> Result<L
 
 /// Makes every memory of a change what it was before it.
 fn undo_change(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     scope: WriteScope<'_>,
     sight: &Sight,
     events: &[Event],
@@ -190,12 +190,7 @@ fn refuse_final(event: &Event) -> Result<()> {
 
 impl Undo<'_> {
     /// Makes a memory what it was before the events of its span; returns it as it was after them.
-    fn undo_memory(
-        &self,
-        tx: &mut dyn Transaction,
-        id: MemoryId,
-        span: EventSpan,
-    ) -> Result<StoredMemory> {
+    fn undo_memory(&self, tx: &mut Tx<'_>, id: MemoryId, span: EventSpan) -> Result<StoredMemory> {
         let Self { scope: WriteScope { caller, now, .. }, sight, until, spans } = *self;
         let EventSpan { first, last } = span;
         let handle = id::handle(&id.to_string()).to_owned();
@@ -251,7 +246,7 @@ impl Undo<'_> {
 
 /// A memory as it was in an earlier revision, as it may be saved now.
 pub(super) fn earlier_state(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     present: &Memory,
     before: &StoredMemory,
@@ -262,7 +257,7 @@ pub(super) fn earlier_state(
 /// A memory as it was before, as it may be saved now. A successor that is gone comes back with it if the
 /// same change is undone for both.
 fn before_again(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     present: &Memory,
     before: &StoredMemory,

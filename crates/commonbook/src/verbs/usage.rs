@@ -17,7 +17,7 @@ use crate::model::lineage::{MemoryReading, ReadSetKey, day_session};
 use crate::model::memory::{Memory, UsageKind};
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
-use crate::store::{Transaction, UsageCounts};
+use crate::store::{Tx, UsageCounts};
 
 /// Memories whose counts wait for the next batch at most; counts of further ones are lost.
 const WAITING_MEMORIES_MAX: usize = 10_000;
@@ -137,7 +137,7 @@ impl Commonbook {
 }
 
 /// Counts the next receipts: each once, in the transaction that marks it as counted.
-fn count_receipts(tx: &mut dyn Transaction) -> Result<()> {
+fn count_receipts(tx: &mut Tx<'_>) -> Result<()> {
     let contexts = tx.uncounted_contexts(COUNTED_RECEIPTS_MAX)?;
     let (mut free, mut bound) = (UsageCounts::default(), UsageCounts::default());
     for context in &contexts {
@@ -155,7 +155,7 @@ fn count_receipts(tx: &mut dyn Transaction) -> Result<()> {
 
 /// Adds to these memories, which the sight sees, how often they reached readers.
 pub(in crate::verbs) fn add_usage<'m>(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     memories: impl IntoIterator<Item = &'m mut Memory>,
 ) -> Result<()> {

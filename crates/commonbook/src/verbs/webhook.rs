@@ -24,7 +24,7 @@ use crate::model::webhook::{
     RetryDelivery, RetryResult, TestWebhook, Webhook, WebhookDetails, WebhookList, WebhookRecord,
     WebhookTestResult, check_webhook_count, unknown_webhook,
 };
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// The time in which one call begins to send dead letters; the next call goes on.
 const RETRY_TIME_MAX: SignedDuration = SignedDuration::from_secs(45);
@@ -293,7 +293,7 @@ pub(in crate::verbs) fn target(webhook: &Webhook) -> WebhookTarget {
 }
 
 /// The webhook with this id, which the caller may see and change.
-fn managed_webhook(tx: &dyn Transaction, caller: &Caller, id: WebhookId) -> Result<WebhookRecord> {
+fn managed_webhook(tx: &Tx<'_>, caller: &Caller, id: WebhookId) -> Result<WebhookRecord> {
     let found = tx.webhook(id)?.filter(|record| record.webhook.is_managed_by(caller));
     found.ok_or_else(|| unknown_webhook(id))
 }
@@ -301,7 +301,7 @@ fn managed_webhook(tx: &dyn Transaction, caller: &Caller, id: WebhookId) -> Resu
 /// The dead letters to send again: the one of this event, or the oldest. The event that is tried by
 /// itself anyway has none.
 fn wanted_letters(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     webhook: &Webhook,
     sequence: Option<u64>,
 ) -> Result<Vec<DeadLetter>> {

@@ -107,7 +107,7 @@ pub(crate) fn the_entries_of_a_case_are_the_visible_ones_in_order(fresh: &dyn Fr
     store.write(move |tx| given.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
     let positions = |agent: &str, after: u64, until: u64| -> Vec<u64> {
         let sight = Sight::at_home(&caller(agent, "x"));
-        let read = |tx: &dyn commonbook::store::Transaction| {
+        let read = |tx: &commonbook::store::Tx<'_>| {
             tx.entries(&sight, &of.workspace, &of.key, after, until)
         };
         let entries = store.read(read).unwrap();

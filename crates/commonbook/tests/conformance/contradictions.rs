@@ -9,7 +9,7 @@ use commonbook::model::contradiction::{
 };
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Memory, Sharing, Trust};
-use commonbook::store::{ContradictionFilter, Transaction};
+use commonbook::store::{ContradictionFilter, Tx};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -75,7 +75,7 @@ fn between(older: &Memory, newer: &Memory, resolved: bool) -> ContradictionRecor
 }
 
 fn write(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     kept: &ContradictionRecord,
     pair: &[(Memory, Fate)],
 ) -> commonbook::base::error::Result<()> {
@@ -114,7 +114,7 @@ fn expected(sight: &Sight, pair: &[(Memory, Fate)], resolved: bool) -> bool {
 
 /// Each side has a mark that names the other, if the caller sees both.
 fn check_marks(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     pair: &[(Memory, Fate)],
     seen: bool,
@@ -310,7 +310,7 @@ pub(crate) fn what_agents_said_of_a_pair_is_listed_until_it_is_answered_or_purge
     let found = ContradictionFinding::of_statement(&ann, &pair[0], &pair[1]);
     let stated = ContradictionRecord::new(&pair[0], &pair[1], found, now());
     let put = |record: ContradictionRecord| {
-        let write = move |tx: &mut dyn Transaction| {
+        let write = move |tx: &mut Tx<'_>| {
             let place = tx.journal_end(&record.workspace)? + 1;
             tx.put_contradiction(&record, place)
         };

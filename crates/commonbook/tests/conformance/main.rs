@@ -40,7 +40,7 @@ use commonbook::model::event::{EventKind, JournalRange, NewEvent};
 use commonbook::model::memory::{Memory, SaveMemory, Sharing};
 use commonbook::model::workspace::Workspace;
 use commonbook::store::sqlite::SqliteStore;
-use commonbook::store::{Store, Transaction};
+use commonbook::store::{Store, Tx};
 
 /// A store that can be opened a second time, as another process would.
 pub(crate) trait Fresh {
@@ -152,7 +152,7 @@ laws! {
     entities::merges_undone_in_turn_leave_everything_unchanged,
     entities::two_processes_merging_in_both_directions_make_no_cycle,
     entities::an_entity_exists_only_for_callers_that_see_a_mention_of_it,
-    lineage::what_was_derived_is_found_from_both_ends_and_ends_with_a_purge,
+    lineage::what_was_derived_is_found_from_its_memory_and_ends_with_a_purge,
     lineage::a_session_knows_each_memory_at_the_last_revision_that_it_was_told,
     lineage::what_sessions_were_told_is_dropped_by_age,
     standing::the_versions_of_a_file_are_its_own_and_the_oldest_go_first,
@@ -223,10 +223,7 @@ pub(crate) fn memory(ids: &dyn IdSource, agent: &str, workspace: &str, text: &st
 }
 
 /// Saves a memory like the verbs do, with its event.
-pub(crate) fn keep(
-    tx: &mut dyn Transaction,
-    memory: &Memory,
-) -> commonbook::base::error::Result<()> {
+pub(crate) fn keep(tx: &mut Tx<'_>, memory: &Memory) -> commonbook::base::error::Result<()> {
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now());
     let sequence = tx.append_event(&event)?;
     tx.insert_memory(memory, sequence)

@@ -12,7 +12,7 @@ use commonbook::model::agent::Agent;
 use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Importance, Memory, MemoryType, Sharing, Trust};
 use commonbook::model::search::{IndexQuery, IndexResponse, SearchFilter, talk};
-use commonbook::store::{Store, Transaction};
+use commonbook::store::{Store, Tx};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -44,12 +44,12 @@ pub(crate) fn ids(found: &IndexResponse) -> Vec<MemoryId> {
 }
 
 /// Changes a memory like the verbs do, with its event.
-fn change(tx: &mut dyn Transaction, before: &Memory, after: &Memory) -> Result<()> {
+fn change(tx: &mut Tx<'_>, before: &Memory, after: &Memory) -> Result<()> {
     tx.append_event(&NewEvent::of(EventKind::MemoryUpdated, after, &after.owner, now()))?;
     tx.replace_memory(before, after)
 }
 
-pub(crate) fn purge(tx: &mut dyn Transaction, memory: &Memory) -> Result<()> {
+pub(crate) fn purge(tx: &mut Tx<'_>, memory: &Memory) -> Result<()> {
     tx.append_event(&NewEvent::of(EventKind::MemoryPurged, memory, &memory.owner, now()))?;
     tx.purge_memory(memory)
 }

@@ -9,7 +9,7 @@ use commonbook::model::agent::Agent;
 use commonbook::model::event::{EventFilter, EventKind, JournalRange, NewEvent, RateSteps};
 use commonbook::model::memory::{Importance, ListOrder, Memory, MemoryType, Sharing, Trust};
 use commonbook::model::search::MemoryFilter;
-use commonbook::store::{Store, Transaction};
+use commonbook::store::{Store, Tx};
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -109,7 +109,7 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
 }
 
 /// Saves a memory and applies its fate, with one event.
-fn write(tx: &mut dyn Transaction, first: &Memory, last: Option<&Memory>) -> Result<()> {
+fn write(tx: &mut Tx<'_>, first: &Memory, last: Option<&Memory>) -> Result<()> {
     tx.note_agent_seen(&caller(first.owner.as_str(), first.workspace.as_str()), now())?;
     keep(tx, first)?;
     match last {
@@ -156,7 +156,7 @@ fn filters() -> Vec<FilterCase> {
 }
 
 /// By id, with the history.
-fn read_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
+fn read_alike(tx: &Tx<'_>, sight: &Sight, all: &Kept) -> Result<()> {
     let seen: Vec<&Memory> =
         all.iter().filter_map(|(_, last)| last.as_ref()).filter(|m| sight.sees(m)).collect();
     for (first, last) in all {
@@ -177,7 +177,7 @@ fn read_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
 }
 
 /// In lists, under each filter; a limit never comes before the rule.
-fn found_alike(tx: &dyn Transaction, sight: &Sight, seen: &[&Memory]) -> Result<()> {
+fn found_alike(tx: &Tx<'_>, sight: &Sight, seen: &[&Memory]) -> Result<()> {
     for (filter, meant) in filters() {
         let chosen: Vec<&Memory> = seen.iter().copied().filter(|memory| meant(memory)).collect();
         for deleted in [false, true] {
@@ -194,7 +194,7 @@ fn found_alike(tx: &dyn Transaction, sight: &Sight, seen: &[&Memory]) -> Result<
 }
 
 /// In counts, by owner and type, and by agent.
-fn counted_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept, seen: &[&Memory]) -> Result<()> {
+fn counted_alike(tx: &Tx<'_>, sight: &Sight, all: &Kept, seen: &[&Memory]) -> Result<()> {
     let mut expected: BTreeMap<(String, String), (u64, u64)> = BTreeMap::new();
     for memory in seen {
         let key = (memory.owner.to_string(), memory.memory_type.to_string());
@@ -234,7 +234,7 @@ fn counted_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept, seen: &[&Memor
 
 /// In the journal: events about memories that are visible now and were then; of a removed memory,
 /// only its owner's.
-fn events_alike(tx: &dyn Transaction, sight: &Sight, all: &Kept) -> Result<()> {
+fn events_alike(tx: &Tx<'_>, sight: &Sight, all: &Kept) -> Result<()> {
     let saw = |first: &Memory| {
         let about = match (&sight.user, &first.user_id) {
             (_, None) => true,

@@ -10,7 +10,7 @@ use commonbook::base::id::RandomIds;
 use commonbook::model::access::Sight;
 use commonbook::model::memory::{ListOrder, Memory};
 use commonbook::model::search::MemoryFilter;
-use commonbook::store::{IdempotencyRecord, Transaction};
+use commonbook::store::{IdempotencyRecord, Tx};
 
 use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
 
@@ -139,7 +139,7 @@ pub(crate) fn a_failed_write_stores_nothing_and_the_others_of_its_group_do(fresh
         let waiting = Arc::downgrade(&store);
         let own = Arc::clone(&store);
         scope.spawn(move || {
-            let hold = move |_: &mut dyn Transaction| {
+            let hold = move |_: &mut Tx<'_>| {
                 begun.send(()).unwrap();
                 while waiting.upgrade().unwrap().queued_writes() < 65 {
                     std::thread::yield_now();
@@ -167,9 +167,8 @@ pub(crate) fn a_failed_write_stores_nothing_and_the_others_of_its_group_do(fresh
         }
     });
     let sight = Sight::of(&caller("ann", "x"));
-    let listed = |tx: &dyn Transaction| {
-        tx.memories(&sight, &MemoryFilter::default(), ListOrder::Newest, None, 100)
-    };
+    let listed =
+        |tx: &Tx<'_>| tx.memories(&sight, &MemoryFilter::default(), ListOrder::Newest, None, 100);
     let texts: BTreeSet<String> =
         store.read(listed).unwrap().into_iter().map(|(_, memory)| memory.text.clone()).collect();
     let expected: BTreeSet<String> =
@@ -206,7 +205,7 @@ pub(crate) fn writes_of_many_workspaces_by_two_processes_are_each_kept_or_undone
     for place in 0..5 {
         let name = workspace(place);
         let sight = Sight::of(&caller("ann", &name));
-        let listed = |tx: &dyn Transaction| {
+        let listed = |tx: &Tx<'_>| {
             let filter = MemoryFilter::default();
             let memories = tx.memories(&sight, &filter, ListOrder::Newest, None, 100)?;
             Ok((memories, tx.events(&sight, &journal(&name), 100)?))
@@ -257,7 +256,7 @@ pub(crate) fn a_snapshot_also_holds_against_another_process(fresh: &dyn Fresh) {
     let (store, other) = (fresh.open(), fresh.open());
     let kept = with_texts(&*store, &["tea"]);
     let sight = Sight::of(&caller("ann", "x"));
-    let look = |tx: &dyn Transaction| -> commonbook::base::error::Result<_> {
+    let look = |tx: &Tx<'_>| -> commonbook::base::error::Result<_> {
         let found = tx.memories(&sight, &MemoryFilter::default(), ListOrder::Newest, None, 10)?;
         Ok((found, tx.memory(&sight, kept[0].id)?, tx.counts(&sight)?, tx.workspaces()?))
     };

@@ -185,6 +185,28 @@ fn a_caller_without_a_session_has_one_each_day() {
 }
 
 #[test]
+fn what_a_resume_told_no_briefing_of_the_session_repeats() {
+    let world = World::new();
+    let begun = world.book.start_session(&caller("ann"), &request(json!({}))).unwrap().session;
+    let first = Caller { session: Some(begun.id.to_string()), ..caller("ann") };
+    for number in 0..4 {
+        let text = format!("Berth {number} is dredged to {number} metres before the ferry comes");
+        let fields = json!({"text": text, "importance": "high"});
+        world.book.save_memory(&first, &request(fields)).unwrap();
+    }
+    let resumed = world.book.resume_session(&caller("ann"), &request(json!({}))).unwrap();
+    assert_eq!(resumed.text.matches("is dredged").count(), 4, "{}", resumed.text);
+    let session = resumed.session.id.to_string();
+    let again = Caller { session: Some(session.clone()), ..caller("ann") };
+    let begin = json!({"client_session": session});
+    let briefing = world.book.get_briefing(&again, &request(begin)).unwrap();
+    assert!(!briefing.text.contains("is dredged"), "{}", briefing.text);
+    let other = json!({"client_session": "another"});
+    let briefing = world.book.get_briefing(&caller("ann"), &request(other)).unwrap();
+    assert!(briefing.text.contains("is dredged"), "{}", briefing.text);
+}
+
+#[test]
 fn an_agent_is_not_told_what_it_saved_or_asked_for_in_the_session() {
     let world = World::new();
     world.begin("ann", "s1");

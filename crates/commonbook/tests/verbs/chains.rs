@@ -219,6 +219,55 @@ fn a_chain_holds_when_work_is_completed_first() {
 }
 
 #[test]
+fn unrelated_work_of_the_same_session_does_not_continue_what_was_completed() {
+    let world = World::new();
+    let (alpha, beta) = (in_session(&world, "alpha", "a"), in_session(&world, "beta", "b"));
+    let layout = world.saved(&alpha, "The importer docs follow the Diataxis layout");
+    let created =
+        |from: &Caller, to: &str, task: &str| world.created(from, json!({"to": to, "task": task}));
+    let docs = created(&alpha, "beta", "Write the docs of the importer").handoff;
+    let accept = request(json!({"handoff": docs.id}));
+    world.book.accept_handoff(&beta, &accept).unwrap();
+    let complete = request(json!({"handoff": docs.id, "result": "See docs/importer.md"}));
+    world.book.complete_handoff(&beta, &complete).unwrap();
+    let again = world.book.accept_handoff(&beta, &accept).unwrap().text;
+    assert!(again.contains("You have completed it."), "{again}");
+    let logo = created(&beta, "alpha", "Choose the colour of the new logo");
+    assert_eq!((logo.handoff.depth, logo.warning), (1, None));
+    assert_eq!(passed(&logo.handoff, std::slice::from_ref(&layout)), 0);
+    for task in ["Proofread what we wrote for the importer", "Review what was done", "Open the PR"]
+    {
+        let decided = json!(["Tea is served at four"]);
+        let fields = json!({"to": "gamma", "task": task, "decisions_made": decided});
+        let next = world.created(&beta, fields).handoff;
+        assert_eq!((next.depth, passed(&next, std::slice::from_ref(&layout))), (2, 1), "{task}");
+    }
+}
+
+#[test]
+fn what_a_target_had_others_do_comes_back_with_its_own_result() {
+    let world = World::new();
+    let (lead, analyst) = (in_session(&world, "lead", "l"), in_session(&world, "analyst", "a"));
+    let created = |from: &Caller, to: &str, task: &str| {
+        world.created(from, json!({"to": to, "task": task})).handoff
+    };
+    let whole = created(&lead, "analyst", "Find out why checkout is slow");
+    let accept = request(json!({"handoff": whole.id}));
+    world.book.accept_handoff(&analyst, &accept).unwrap();
+    let part = created(&analyst, "scout", "Measure the queries of checkout");
+    world.taken("scout", part.id);
+    world.saved(&caller("scout"), "Checkout runs one query for each row of the basket");
+    world.done("scout", part.id, "400 queries a page, 9 seconds");
+    let complete = request(json!({"handoff": whole.id, "result": "The queries are to blame"}));
+    world.book.complete_handoff(&analyst, &complete).unwrap();
+    let next = created(&lead, "developer", "Make checkout fast with what was found");
+    let text = world.taken("developer", next.id);
+    for told in ["The queries are to blame", "400 queries a page", "one query for each row"] {
+        assert!(text.contains(told), "{told}: {text}");
+    }
+}
+
+#[test]
 fn every_link_of_a_chain_of_five_is_told_with_its_author() {
     let world = World::new();
     let mut last = None;

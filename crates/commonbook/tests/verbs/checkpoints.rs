@@ -191,6 +191,31 @@ fn a_session_is_resumed_by_its_agent_and_by_another() {
 }
 
 #[test]
+fn a_session_that_appended_to_a_case_is_resumed_with_it_and_with_what_others_did_since() {
+    let world = World::new();
+    let start = request(json!({"client_session": "tab"}));
+    let session = world.book.start_session(&caller("ann"), &start).unwrap().session;
+    let append = |caller: &Caller, summary: &str| {
+        let entry = json!({"key": "inc", "title": "Incident", "entries": [{"summary": summary}]});
+        world.book.append_entries(caller, &request(entry)).unwrap();
+    };
+    append(&within("ann", &session), "Checkout answers 502 since 09:10");
+    world.keep(&session, "The dashboard of Redis lies behind the VPN");
+    append(&caller("bob"), "Cause: the pool of the pricing service leaks");
+    let note = SaveMemory { text: "Deploys wait until noon".into(), ..SaveMemory::default() };
+    world.book.save_memory(&caller("bob"), &note).unwrap();
+    let found = world.resume("ann", json!({})).unwrap();
+    assert_eq!(found.cases[0].key, "inc");
+    let text = found.text;
+    let (entries, news) = ("Other entries of the case", "-- What others did since");
+    assert!(text.contains(entries) && text.contains("unread\n> Cause: the pool"), "{text}");
+    let since = text.split_once(news).expect("news").1;
+    assert!(since.contains("bob") && since.contains("Deploys wait until noon"), "{text}");
+    assert!(!since.contains("Cause"), "each thing once: {text}");
+    assert!(!text.contains("-- Entities"), "Redis stands in its memory: {text}");
+}
+
+#[test]
 fn a_refused_resume_says_why() {
     let world = World::new();
     let session = world.on_case();

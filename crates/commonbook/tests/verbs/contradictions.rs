@@ -86,6 +86,14 @@ fn a_contradiction_of_two_agents_is_listed_with_both_memories_and_a_reason() {
     assert_eq!(found_events("eve"), [("contradiction.found", "system".to_owned())]);
     let wanted = GetContradiction { contradiction: found.id };
     assert_eq!(world.book.get_contradiction(&caller("eve"), &wanted).unwrap(), found);
+    let changes = world.book.changes_since(&caller("eve"), &request(json!({"after": 0}))).unwrap();
+    let says = changes.changes.into_iter().find(|change| change.event.kind.is_of_contradiction());
+    let says = says.and_then(|change| change.says).expect("both sides");
+    let (new, old) = says.split_once(" / ").expect("two sides");
+    assert!(
+        new.ends_with(&format!("bob: {NEW}")) && old.ends_with(&format!("ann: {OLD}")),
+        "{says}"
+    );
     let elsewhere = world.book.get_contradiction(&crate::elsewhere("eve", "y"), &wanted);
     assert_eq!(elsewhere.unwrap_err().kind, ErrorKind::NotFound);
 }

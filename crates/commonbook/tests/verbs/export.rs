@@ -16,7 +16,7 @@ use crate::{World, at, caller, request};
 
 type Lines = Vec<Map<String, Value>>;
 
-fn export(book: &Commonbook, caller: &Caller, fields: Value) -> Lines {
+pub(crate) fn export(book: &Commonbook, caller: &Caller, fields: Value) -> Lines {
     let mut request: ExportWorkspace = request(fields);
     let mut lines = Vec::new();
     loop {
@@ -145,6 +145,29 @@ fn an_export_arrives_byte_for_byte_in_an_empty_home() {
     // A second run adds nothing.
     assert_eq!(created(&restore(&new, &first)), 0);
     assert_eq!(text(&everything(&new, "human")), whole);
+}
+
+#[test]
+fn a_deleted_entity_is_deleted_in_the_other_home_until_someone_restores_it() {
+    let old = World::new();
+    old.save("ann", "Deployed with Kubernetes");
+    let stated = json!({"type": "tool", "value": "Kubernetes", "context": "Runs it all"});
+    old.book.resolve_entity(&caller("ann"), &request(stated)).unwrap();
+    let named = json!({"entity": "tool:Kubernetes"});
+    old.book.delete_entity(&caller("bob"), &request(named.clone())).unwrap();
+    let lines = everything(&old, "human");
+    let new = empty();
+    assert_eq!(restore(&new, &lines).iter().filter(|result| result.is_err()).count(), 0);
+    let listed = |deleted: bool| {
+        let request = request(json!({"deleted": deleted}));
+        let entities = new.book.list_entities(&caller("eve"), &request).unwrap().items;
+        entities.into_iter().map(|entity| entity.value).collect::<Vec<_>>()
+    };
+    assert_eq!((listed(false), listed(true)), (vec![], vec!["Kubernetes".to_owned()]));
+    assert_same(&text(&everything(&new, "human")), &text(&lines));
+    let restored = new.book.restore_entity(&caller("eve"), &request(named)).unwrap();
+    assert_eq!(restored.context.as_deref(), Some("Runs it all"));
+    assert_eq!((listed(false), listed(true)), (vec!["Kubernetes".to_owned()], vec![]));
 }
 
 #[test]

@@ -18,10 +18,10 @@ use commonbook::model::import;
 use commonbook::model::memory::Memory;
 use commonbook::model::memory::{DeleteMemory, GetMemory, SaveMemory};
 use commonbook::model::origin::TextOrigin;
-use commonbook::store::{EngineWork, Store, StoreWrapper, StoreWrite, Transaction};
+use commonbook::store::{EngineWork, Store, StoreWrapper, StoreWrite, Tx};
 use serde_json::json;
 
-use crate::{World, caller, open_store, request};
+use crate::{World, at, caller, open_store, request};
 
 const SECRET: &str = "Mrs Abernathy keeps the spare quayside key under the third flowerpot.";
 
@@ -341,6 +341,86 @@ fn another_agents_memory_is_changed_only_with_consent() {
     }
 }
 
+/// What bob said in every place that an agent's memory can quote, and a person's rule.
+fn said_by_bob(world: &World, book: &Commonbook, sentence: &str) {
+    let bob = caller("bob");
+    let handoff = json!({"to": "cid", "task": sentence, "context": sentence});
+    book.create_handoff(&bob, &request(handoff)).unwrap();
+    book.open_case(&bob, &request(json!({"key": "keys", "title": sentence}))).unwrap();
+    let stated = json!({"type": "project", "value": "Atlas", "context": sentence});
+    book.resolve_entity(&bob, &request(stated)).unwrap();
+    book.get_context(&bob, &request(json!({"task": sentence}))).unwrap();
+    let private = json!({"text": sentence, "sharing": "private", "idempotency_key": "bob-1"});
+    book.save_memory(&bob, &request(private)).unwrap();
+    let session = book.start_session(&bob, &request(json!({}))).unwrap().session.id;
+    let checkpoint = json!({"session": session, "title": sentence});
+    book.create_checkpoint(&bob, &request(checkpoint)).unwrap();
+    let rule = json!({"role": "guard", "text": sentence, "everywhere": true});
+    book.add_standing(&person(), &request(rule)).unwrap();
+    world.clock.set(at(2));
+}
+
+/// Everything that a home tells: its export, and its standing memory with the versions.
+fn told(book: &Commonbook) -> String {
+    let guard = Caller { door: EntryPoint::Mcp, ..caller("claude-code/guard") };
+    let page = book.read_standing(&guard, &request(json!({"role": "guard"}))).unwrap();
+    let context = book.get_context(&guard, &request(json!({"task": "Guard it"}))).unwrap();
+    let rules = context.text.lines().filter(|line| line.contains("- ")).collect::<Vec<_>>();
+    let lines = crate::export::export(book, &person(), json!({"receipts": true}));
+    let kept = |line: &&serde_json::Map<String, serde_json::Value>| {
+        let line = serde_json::Value::Object((*line).clone()).to_string();
+        !line.contains("mallory") && !line.contains("guard")
+    };
+    let lines: Vec<_> = lines.iter().filter(kept).collect();
+    format!("{}\n{rules:?}\n{}", page.text, serde_json::to_string(&lines).unwrap())
+}
+
+#[test]
+fn an_agent_that_forgets_its_copy_of_a_sentence_takes_it_from_nobody_and_learns_nothing() {
+    let sentence = "Never push to main without the approval of Ann.";
+    let mut counts = Vec::new();
+    for said in [sentence, "The harbour office closes at five on Fridays."] {
+        let world = World::new();
+        let book = world.book.clone().with_home(world.home().to_owned());
+        said_by_bob(&world, &book, said);
+        let before = told(&book);
+        let guess = json!({"text": sentence, "sharing": "private"});
+        let guess = book.save_memory(&caller("mallory"), &request(guess)).unwrap().memory;
+        let shown = book.forget_memory(&caller("mallory"), &forget(guess.id, false)).unwrap();
+        let remaining: Vec<String> = shown.remaining.clone();
+        counts.push((shown.places, shown.redacted, remaining));
+        let done = book.forget_memory(&caller("mallory"), &forget(guess.id, true)).unwrap();
+        counts.push((done.places, done.redacted, done.certificate.unwrap().not_erased));
+        assert_eq!(told(&book), before);
+        book.forget_again().unwrap();
+        book.finish_forgetting().unwrap();
+        assert_eq!(told(&book), before);
+    }
+    let (world, other) = counts.split_at(2);
+    assert_eq!(world, other, "the guess was right in the first home alone");
+}
+
+#[test]
+fn an_agent_forgets_what_it_said_itself_everywhere_and_a_person_sees_each_sentence_that_goes() {
+    let world = World::new();
+    let book = world.book.clone().with_home(world.home().to_owned());
+    let ann = Caller { door: EntryPoint::Mcp, ..caller("claude-code/guard") };
+    let learnt = json!({"message": format!("Lesson: {SECRET}")});
+    let learnt = book.learn(&ann, &request(learnt)).unwrap().learnings;
+    let handoff = json!({"to": "cid", "task": format!("Lock up. {SECRET}")});
+    book.create_handoff(&ann, &request(handoff)).unwrap();
+    assert_ne!(files_with(world.home(), "third flower"), Vec::<String>::new());
+    let shown = book.forget_memory(&person(), &forget(learnt[0].id, false)).unwrap();
+    let says = |place: &str| {
+        let place = shown.places.iter().find(|found| found.place == place).unwrap();
+        (place.found, place.says.clone())
+    };
+    assert_eq!(says("handoffs"), (1, vec![SECRET.to_owned()]));
+    let done = book.forget_memory(&ann, &forget(learnt[0].id, true)).unwrap();
+    assert!(done.places.iter().all(|place| place.says.is_empty()), "{:?}", done.places);
+    assert_eq!(files_with(world.home(), "third flower"), Vec::<String>::new());
+}
+
 #[test]
 fn a_persons_preview_names_the_same_text_in_other_workspaces() {
     let world = World::new();
@@ -559,7 +639,7 @@ impl StoreWrapper for Interrupted {
         *self.writes.lock().unwrap() = writes + 1;
         let StoreWrite { workspace, is_derived, mut act } = write;
         let costs = Arc::clone(&self.costs);
-        let act = Box::new(move |tx: &mut dyn Transaction| {
+        let act = Box::new(move |tx: &mut Tx<'_>| {
             let answer = act(tx);
             costs.lock().unwrap().push(tx.work());
             answer

@@ -1,6 +1,7 @@
 //! The graph: relations, walks, and visibility.
 
 use commonbook::base::error::{ErrorKind, Result};
+use commonbook::base::id::handle;
 use commonbook::model::event::EventKind;
 use commonbook::model::graph::Relation;
 use commonbook::model::graph::export::KnowledgeSubgraph;
@@ -54,6 +55,20 @@ fn a_walk_returns_near_nodes_and_a_path_reaches_far_ones() {
     assert_eq!(labels(&other), ["Basalt"]);
     let dot = walk(&world, "bob", json!({"from": "Basalt", "format": "dot"})).unwrap().dot.unwrap();
     assert!(dot.starts_with("digraph") && dot.contains("\"Cobalt\""), "{dot}");
+}
+
+#[test]
+fn the_handle_of_a_memory_shows_its_entities() {
+    let world = World::new();
+    let saved = json!({"text": "Redis holds the sessions of project:Amber", "entities": [{"type": "tool", "value": "Redis"}]});
+    let saved = world.book.save_memory(&caller("ann"), &request(saved)).unwrap();
+    let id = saved.memory.id.to_string();
+    for name in [handle(&id).to_owned(), format!("#{}", handle(&id))] {
+        let graph = walk(&world, "bob", json!({"from": name})).unwrap();
+        assert!(labels(&graph).contains(&"Redis"), "{graph:?}");
+    }
+    let error = walk(&world, "bob", json!({"from": "zzzzzzzz"})).unwrap_err();
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::NotFound, Some("from")));
 }
 
 #[test]

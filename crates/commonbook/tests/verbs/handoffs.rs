@@ -113,7 +113,9 @@ fn each_step_has_its_own_side_and_is_idempotent() {
     assert_eq!((done.status, done.note.as_deref()), (HandoffStatus::Completed, Some("It is done")));
     assert_eq!(kind_of(world.reject("bob", handoff.id)), ErrorKind::Conflict);
     // Its target reads it again.
-    assert_eq!(world.accept("bob", handoff.id).unwrap().text, first.text);
+    let (call, done) = ("Call complete_handoff when the task is done.", "You have completed it.");
+    let again = world.accept("bob", handoff.id).unwrap().text;
+    assert_eq!(again, first.text.replace(call, done));
     let other = world.hands("ann", "bob", "Paint the fence");
     assert_eq!(kind_of(world.withdraw("bob", other.id)), ErrorKind::Forbidden);
     world.withdraw("ann", other.id).unwrap();

@@ -8,7 +8,7 @@ use commonbook::model::event::{Event, EventFilter, EventKind, ListEvents, NewEve
 use commonbook::model::memory::{
     DeleteMemory, PurgeMemory, RestoreMemory, SaveMemory, SaveResult, UpdateMemory,
 };
-use commonbook::store::Transaction;
+use commonbook::store::Tx;
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, elsewhere, request};
@@ -176,7 +176,7 @@ fn a_page_of_events_advances_even_if_few_match() {
     let (ann, looked_at) = (caller("ann"), limits::EVENTS_LOOKED_AT);
     let memory = save(&world, "ann", json!({"text": "the first"})).memory;
     let read = NewEvent::of(EventKind::MemoryUpdated, &memory, &ann.agent, memory.recorded_at);
-    let fill = move |tx: &mut dyn Transaction| {
+    let fill = move |tx: &mut Tx<'_>| {
         (0..looked_at + 99).try_for_each(|_| tx.append_event(&read).map(drop))
     };
     world.book.store().write(fill).unwrap();

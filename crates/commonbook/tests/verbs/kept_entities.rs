@@ -165,6 +165,21 @@ fn a_deletion_hides_nothing_from_those_who_know_what_the_deleter_does_not() {
 }
 
 #[test]
+fn a_purge_of_who_deleted_an_entity_brings_it_back() {
+    let world = World::new();
+    world.save("ann", "Deployed with Kubernetes");
+    let before = page(&world, "cy", "tool:Kubernetes").unwrap();
+    world.clock.set(at(2));
+    delete(&world, "mallory", "tool:Kubernetes").unwrap();
+    world.clock.set(at(3));
+    let since = json!({"since": at(1)});
+    let purged = call!(world, purge_since, "mallory", since).unwrap();
+    let traces: Vec<&str> = purged.traces.iter().map(|trace| trace.id.as_str()).collect();
+    assert_eq!(traces, [before.entity.id.to_string()]);
+    assert_eq!(page(&world, "cy", "tool:Kubernetes").unwrap(), before);
+}
+
+#[test]
 fn a_removed_relation_is_gone_under_every_name_and_can_be_stated_again() {
     let world = World::new();
     for value in ["Redis", "Valkey", "Atlas"] {

@@ -8,7 +8,7 @@ use commonbook::model::case::digest::{DigestOrigin, MergeBotSettings};
 use commonbook::model::case::{CaseEntry, EntryKind};
 use commonbook::model::event::EventKind;
 use commonbook::model::import;
-use commonbook::store::{JournalScope, Store, Transaction};
+use commonbook::store::{JournalScope, Store, Tx};
 use serde_json::{Value, json};
 
 use crate::{World, caller, request};
@@ -86,7 +86,7 @@ impl World {
 /// One transaction on the rows of the store.
 fn write_rows<T: Send + 'static>(
     world: &World,
-    mut act: impl FnMut(&mut dyn Transaction) -> Result<T> + Send + 'static,
+    mut act: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
 ) -> T {
     let store = crate::open_store(world.home());
     let store: &dyn Store = &*store;

@@ -168,6 +168,11 @@ fn what_cannot_be_compared_is_refused_with_its_place_and_nothing_is_written() {
         (json!({"contradicts": [third.id, hidden.id]}), ErrorKind::NotFound, "contradicts[1]"),
         (json!({"repeats": [hidden.id]}), ErrorKind::NotFound, "repeats[0]"),
         (json!({"contradicts": [old.id]}), ErrorKind::Invalid, "contradicts[0]"),
+        (
+            json!({"contradicts": [third.id], "repeats": [third.id]}),
+            ErrorKind::Invalid,
+            "repeats[0]",
+        ),
         (json!({"repeats": [old.id]}), ErrorKind::Invalid, "repeats[0]"),
         (json!({"repeats": many}), ErrorKind::TooLarge, "repeats"),
     ] {

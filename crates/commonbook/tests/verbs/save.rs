@@ -287,6 +287,34 @@ fn a_new_name_that_looks_like_a_known_agents_is_refused() {
         assert_eq!(refused.field.as_deref(), Some("agent"), "{refused}");
         assert!(refused.message.contains("looks like the agent 'coco'"), "{refused}");
     }
+    for (known, names) in [
+        (
+            "claude-code",
+            &[
+                "c1aude-code",
+                "claude-c0de",
+                "claudecode",
+                "claude.code",
+                "claude--code",
+                "ciaude-code/qa",
+            ][..],
+        ),
+        ("gemini-cli", &["gernini-cli", "gemini.cli", "gem1ni-cli"]),
+        ("codex/wren", &["codex/vvren"]),
+    ] {
+        world.save(known, &format!("A note of {known} about the weather"));
+        for name in names {
+            let refused = world.book.save_memory(&caller(name), &save).map_err(|error| error.field);
+            assert_eq!(refused.unwrap_err().as_deref(), Some("agent"), "{name}");
+        }
+    }
+    for name in ["codex2", "qa-1", "qa-2", "claude-code/engineer", "claude", "user-service-agent"] {
+        world.book.save_memory(&caller(name), &save).unwrap();
+    }
+    // No imitation that came first keeps the client away.
+    let squatter = crate::elsewhere("c1aude-code", "z");
+    world.book.save_memory(&squatter, &save).unwrap();
+    world.book.save_memory(&crate::elsewhere("claude-code", "z"), &save).unwrap();
     // Where no agent has the similar name, it is a name like any other.
     let there = crate::elsewhere(alike, "y");
     world.book.save_memory(&there, &save).unwrap();

@@ -10,9 +10,7 @@ use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::caller::Caller;
 use commonbook::model::memory::{Memory, Sharing};
 use commonbook::store::sqlite::SqliteStore;
-use commonbook::store::{
-    EngineWork, JournalScope, Store, StoreRead, StoreWrapper, StoreWrite, Transaction,
-};
+use commonbook::store::{EngineWork, JournalScope, Store, StoreRead, StoreWrapper, StoreWrite, Tx};
 use serde_json::{Value, json};
 
 use crate::{at, caller, elsewhere, request};
@@ -31,7 +29,7 @@ impl StoreWrapper for Counting {
     fn wrap_write(&self, write: StoreWrite) -> Result<()> {
         let StoreWrite { workspace, is_derived, mut act } = write;
         let sum = Arc::clone(&self.sum);
-        let act = Box::new(move |tx: &mut dyn Transaction| {
+        let act = Box::new(move |tx: &mut Tx<'_>| {
             let answer = act(tx);
             add(&sum, tx.work().unwrap());
             answer

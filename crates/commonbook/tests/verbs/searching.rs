@@ -64,6 +64,30 @@ fn lists_and_searches_accept_the_same_filters() {
 }
 
 #[test]
+fn a_filter_without_a_query_lists_the_newest_first() {
+    let world = world();
+    let hits = |value: Value| -> Vec<String> {
+        let answer = world.book.search_memory(&caller("cleo"), &request(value)).unwrap();
+        answer.hits.into_iter().map(|hit| hit.memory.text).collect()
+    };
+    for (value, expected) in [
+        (json!({"owner": "ann"}), &["tea two", "tea one"][..]),
+        (json!({"query": "", "session": "s1"}), &["tea three", "tea one"]),
+        (json!({"topic": "b c", "k": 1}), &["tea three"]),
+        (json!({"since": "1d"}), &["tea three", "tea two", "tea one"]),
+        (json!({"topic": "b"}), &[]),
+    ] {
+        assert_eq!(hits(value.clone()), expected, "{value}");
+    }
+    for none in [json!({}), json!({"k": 3}), json!({"owner": "*"}), json!({"scope": "home"})] {
+        let refused = world.book.search_memory(&caller("cleo"), &request(none.clone()));
+        let error = refused.unwrap_err();
+        assert_eq!(error.field.as_deref(), Some("query"), "{none}");
+        assert!(error.message.contains("a filter such as topic"), "{}", error.message);
+    }
+}
+
+#[test]
 fn an_invalid_query_is_refused_with_its_field() {
     let world = world();
     let search = |value: Value| -> Error {

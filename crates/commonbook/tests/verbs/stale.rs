@@ -1,6 +1,7 @@
 //! Stale decisions: what a write rests on and has changed, and what was derived from a changed memory.
 
 use commonbook::base::error::ErrorKind;
+use commonbook::base::id::handle;
 use commonbook::model::caller::Caller;
 use commonbook::model::case::{AppendEntries, AppendResult};
 use commonbook::model::contradiction::{
@@ -45,6 +46,12 @@ impl World {
     fn succeed(&self, memory: &Memory, text: &str) -> Memory {
         let fields = json!({"text": text, "supersedes": memory.id});
         self.decide(&caller(memory.owner.as_str()), fields).memory
+    }
+
+    fn take_back(&self, memory: &Memory) {
+        let wanted = json!({"id": memory.id, "reason": "It was a test."});
+        let wanted = request::<RetractMemory>(wanted);
+        self.book.retract_memory(&caller(memory.owner.as_str()), &wanted).unwrap();
     }
 
     fn delete(&self, memory: &Memory) {
@@ -343,6 +350,87 @@ fn what_was_derived_from_a_changed_memory_waits_for_its_owner_with_the_path() {
     assert_eq!(world.outdated("ann"), []);
     // The correction of the plan is news for what rests on it.
     assert_eq!(world.outdated("dan")[0].memory, Some(plan.id));
+}
+
+#[test]
+fn what_a_search_found_is_known_to_its_session() {
+    let world = World::new();
+    let zefiro = world.save("bob", "The Zefiro gateway drops requests above 4 MB");
+    let ann = in_session("ann", "s1");
+    let found = request(json!({"query": "Zefiro gateway limits"}));
+    assert_eq!(world.book.search_memory(&ann, &found).unwrap().hits.len(), 1);
+    let rests =
+        world.decide(&ann, json!({"text": "Uploads over the Zefiro gateway go in 3 MB parts"}));
+    assert_eq!(rests.stale, []);
+    world.take_back(&zefiro);
+    let next = world.decide(&ann, json!({"text": "Zefiro parts are retried once"}));
+    assert_eq!(changes(&next.stale), [MemoryChangeKind::Retracted]);
+    let [outdated] = &world.outdated("ann")[..] else { panic!("no mark") };
+    assert_eq!(outdated.id, rests.memory.id.to_string());
+}
+
+#[test]
+fn every_reader_hears_that_a_note_rests_on_a_retracted_one_until_its_owner_reviewed_it() {
+    let world = World::new();
+    let limit = world.save("bob", "The Zefiro gateway drops requests above 4 MB");
+    let text = "Uploads to Zefiro go in parts of 3 MB";
+    let derived =
+        world.decide(&caller("ann"), json!({"text": text, "based_on": [limit.id]})).memory;
+    let mark = format!("rests on #{}: retracted", handle(&limit.id.to_string()));
+    let cy = caller("cy");
+    let heard = |world: &World| {
+        let read = request(json!({"id": derived.id}));
+        let read = world.book.get_memory(&cy, &read).unwrap().rests_on.len();
+        let listed = world.book.list_memories(&cy, &request(json!({}))).unwrap().items;
+        let listed: usize = listed.iter().map(|memory| memory.rests_on.len()).sum();
+        let search = request(json!({"query": "Zefiro uploads"}));
+        let found = world.book.search_memory(&cy, &search).unwrap();
+        let found = world.book.search_text(&cy, found).unwrap();
+        let told = world.tell(&cy, "Upload the pictures to Zefiro").text;
+        let texts = [found, told].map(|text| usize::from(text.contains(&mark)));
+        [read, listed, texts[0], texts[1]]
+    };
+    assert_eq!(heard(&world), [0; 4]);
+    world.take_back(&limit);
+    assert_eq!(heard(&world), [1; 4]);
+    let review = request::<AcknowledgeOutdated>(json!({"id": derived.id}));
+    world.book.acknowledge_outdated(&caller("ann"), &review).unwrap();
+    assert_eq!(heard(&world), [0; 4]);
+    // A private basis does not exist for others.
+    let private = json!({"text": "The Zefiro contract ends in May", "sharing": "private"});
+    let private = world.decide(&caller("ann"), private).memory;
+    let derived = json!({"text": "Plan the Zefiro move for April", "based_on": [private.id]});
+    let derived = world.decide(&caller("ann"), derived).memory;
+    world.take_back(&private);
+    let rests_on = |agent: &str| {
+        let read = request(json!({"id": derived.id}));
+        world.book.get_memory(&caller(agent), &read).unwrap().rests_on.len()
+    };
+    assert_eq!((rests_on("cy"), rests_on("ann")), (0, 1));
+}
+
+#[test]
+fn a_contradiction_shows_at_a_note_that_is_read_alone_listed_or_named_by_its_headline() {
+    let world = World::new();
+    let port = world.save("bob", "The gateway of the depot listens on port 8080");
+    let text = "The depot's gateway was moved behind the proxy, port 9090";
+    let against = json!({"text": text, "contradicts": [port.id]});
+    let against = world.decide(&caller("ann"), against).memory;
+    let cy = caller("cy");
+    let read = world.book.get_memory(&cy, &request(json!({"id": port.id}))).unwrap();
+    let [open] = &read.contradictions[..] else { panic!("{read:?}") };
+    assert_eq!((open.memory, open.owner.as_str()), (against.id, "ann"));
+    assert_eq!(open.stated_by.as_ref().map(ToString::to_string).as_deref(), Some("ann"));
+    let listed = world.book.list_memories(&cy, &request(json!({}))).unwrap().items;
+    assert!(listed.iter().all(|memory| memory.contradictions.len() == 1), "{listed:?}");
+    let long = "and the ticket has the details of each machine; ".repeat(20);
+    let far = world.save("bob", &format!("Port forwarding of the office router, {long}"));
+    let against = format!("Port forwarding ended with the new router, {long}");
+    let against = json!({"text": against, "contradicts": [far.id]});
+    world.decide(&caller("ann"), against);
+    let told = world.tell(&cy, "Which port does the office printer use?").text;
+    let line = told.lines().find(|line| line.contains("> Port forwarding of")).expect(&told);
+    assert!(line.contains("contradicts #"), "{told}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::hash::sha256;
+use commonbook::base::limits;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
 use commonbook::model::standing::{
@@ -634,14 +635,23 @@ fn a_context_has_as_much_of_a_file_as_its_budget_holds() {
     let text = ten_kilobytes();
     world.write("engineer.md", &text);
     assert!((9_000..11_000).contains(&text.len()), "{}", text.len());
-    let context = |budget: u32| {
+    let context = |budget: Option<u32>| {
         let task = json!({"task": "Begin to work", "budget": budget});
         world.book.get_context(&agent("engineer"), &request(task)).unwrap()
     };
     let rules = |text: &str| text.lines().filter(|line| line.contains("- Rule ")).count();
     let prose = |text: &str| text.lines().filter(|line| line.contains("The loader")).count();
+    // Where nobody sets a budget, it has tokens of its own beside it.
+    let found = context(None);
+    println!("by default: {} of 100 items, {} tokens", rules(&found.text), found.tokens);
+    let own = limits::STANDING_TOKENS as u32;
+    assert!((own - 100..own + 100).contains(&found.tokens), "{}", found.tokens);
+    assert!(found.text.contains("in config.json, above 4000."), "{}", found.text);
+    let explain = json!({"context": found.id, "replay": true});
+    let explained = world.book.explain_context(&agent("engineer"), &request(explain)).unwrap();
+    assert!(explained.replay.unwrap().same);
     for budget in [400, 1_500, 2_000, 4_000] {
-        let found = context(budget);
+        let found = context(Some(budget));
         let (items, lines) = (rules(&found.text), prose(&found.text));
         let left = found.diagnostics.standing_left_out;
         println!(
@@ -661,6 +671,30 @@ fn a_context_has_as_much_of_a_file_as_its_budget_holds() {
         assert_eq!(explained.receipt.standing_left_out, left);
         assert!(explained.replay.unwrap().same);
     }
+}
+
+#[test]
+fn prose_comes_by_the_task_and_a_huge_paragraph_is_cut_and_counted() {
+    let world = World::new().with_files();
+    let line =
+        |n: usize| format!("The quay at berth {n} is swept on the first day of each month.\n");
+    let payout = "The payout bridge speaks SFTP with the bank and never HTTP.\n";
+    let prose: String = (0..240).map(line).collect();
+    world.write("engineer.md", format!("# Engineer\n\n{prose}{payout}"));
+    let told = |task: &str| {
+        let task = request(json!({"task": task}));
+        world.book.get_context(&agent("engineer"), &task).unwrap()
+    };
+    let found = told("Why does the payout bridge not answer over HTTP?");
+    assert!(found.text.contains("speaks SFTP"), "{}", found.text);
+    assert!(found.text.contains("berth 0 ") && !found.text.contains("berth 239 "));
+    let paragraph =
+        "The harbour master keeps one list of all berths and their depths. ".repeat(400);
+    world.write("engineer.md", format!("# Engineer\n\n{paragraph}\n\n- Call the pilot first\n"));
+    let found = told("Begin to work");
+    assert!(found.text.contains("keeps one list") && found.text.contains("Call the pilot first"));
+    assert!(found.text.contains("1 item of engineer.md left out"), "{}", found.text);
+    assert!((1_000..1_600).contains(&found.tokens), "{}", found.tokens);
 }
 
 #[test]

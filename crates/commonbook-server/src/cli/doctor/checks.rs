@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use commonbook::base::error::{ErrorKind, Result};
+use commonbook::base::home_key::HomeKey;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::workspace::Workspace;
 use commonbook::verbs::project_notices;
@@ -44,6 +45,7 @@ pub(super) fn run_checks(config: &Config, hooks: HookState) -> Vec<HealthCheck> 
     checks.extend(health::check_process());
     checks.extend(health::check_sandbox(config));
     if let Ok(home) = config.home() {
+        checks.extend(check_key(home));
         checks.extend(check_modes(home));
         checks.extend(check_hooks(home, hooks));
         checks.extend(check_clients(home, config));
@@ -54,7 +56,7 @@ pub(super) fn run_checks(config: &Config, hooks: HookState) -> Vec<HealthCheck> 
 
 /// Reports the workspace of the project, or what switches Commonbook off in it.
 fn check_project(config: &Config) -> HealthCheck {
-    match project::check_switch(config) {
+    match project::read_switch(config) {
         Err(off) if off.kind == ErrorKind::Forbidden => {
             return HealthCheck::healthy("project", off.message);
         }
@@ -76,6 +78,11 @@ fn check_project(config: &Config) -> HealthCheck {
             }
         },
     )
+}
+
+/// Reports a key of the home that cannot be used.
+fn check_key(home: &Path) -> Option<HealthCheck> {
+    HomeKey::read(home).err().map(|error| HealthCheck::from_error("key", error))
 }
 
 fn check_server(runs: bool) -> HealthCheck {

@@ -1,12 +1,12 @@
 //! Lines for an import: of a file, a stream or an archive, which is recognised by its first bytes.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
 use commonbook::base::error::{Error, Result};
 use commonbook_archive::{Archive, Manifest, begins_like_archive, spool};
-use commonbook_formats::Utf8Reader;
+use commonbook_formats::{ReplacementCount, Utf8Reader};
 
 use super::format::{ImportFormat, read_error};
 use crate::cli::archive::{ArchiveKeyOptions, archive_error};
@@ -22,6 +22,17 @@ pub(super) struct LineInput {
     pub bytes: Option<u64>,
     /// What an archive says about itself.
     pub manifest: Option<Manifest>,
+    /// How many times bytes that are not UTF-8 were replaced.
+    pub replaced: Option<ReplacementCount>,
+}
+
+impl LineInput {
+    /// Lines that are no archive.
+    fn of_text(text: impl Read + 'static, bytes: Option<u64>) -> io::Result<Self> {
+        let lines = Utf8Reader::new(text)?;
+        let replaced = Some(lines.replaced());
+        Ok(Self { lines: Box::new(BufReader::new(lines)), bytes, manifest: None, replaced })
+    }
 }
 
 /// A file, or what was copied into one.
@@ -46,13 +57,12 @@ pub(super) fn open_lines(
     keys: &ArchiveKeyOptions,
 ) -> Result<LineInput> {
     let unreadable = |error| read_error(path, error);
-    let is_standard = path == Path::new("-");
-    if is_standard || !fs::metadata(path).map_err(unreadable)?.is_file() {
-        let stream: Box<dyn BufRead> = match is_standard {
-            true => Box::new(BufReader::new(io::stdin())),
-            false => Box::new(BufReader::new(File::open(path).map_err(unreadable)?)),
-        };
-        return open_stream(path, stream, format, keys);
+    if path == Path::new("-") {
+        return open_stream(path, Box::new(BufReader::new(io::stdin())), format, keys);
+    }
+    if is_open_pipe(path) {
+        let pipe = File::open(path).map_err(unreadable)?;
+        return open_stream(path, Box::new(BufReader::new(pipe)), format, keys);
     }
     let mut file = File::open(path).map_err(unreadable)?;
     let is_like_archive = starts_archive(&mut file).map_err(unreadable)?;
@@ -61,8 +71,16 @@ pub(super) fn open_lines(
     }
     refuse_keys(path, keys)?;
     let bytes = file.metadata().map(|file| file.len()).ok();
-    let lines = Utf8Reader::new(file).map_err(unreadable)?;
-    Ok(LineInput { lines: Box::new(BufReader::new(lines)), bytes, manifest: None })
+    LineInput::of_text(file, bytes).map_err(unreadable)
+}
+
+/// Whether a path names a pipe that the shell has opened for this process, as `<(command)` does: unlike one in a
+/// folder it has a writer.
+pub(super) fn is_open_pipe(path: &Path) -> bool {
+    let folders = ["/dev/fd", "/proc/self/fd"];
+    let is_file = path.metadata().is_ok_and(|kind| kind.is_file() || kind.is_dir());
+    path.parent().is_some_and(|parent| folders.iter().any(|own| parent == Path::new(own)))
+        && !is_file
 }
 
 /// Opens what can be read only once. What may be an archive is copied into a temporary file.
@@ -82,7 +100,7 @@ fn open_stream(
     };
     if !may_be_archive {
         refuse_keys(path, keys)?;
-        return Ok(LineInput { lines: stream, bytes: None, manifest: None });
+        return LineInput::of_text(stream, None).map_err(unreadable);
     }
     let copied = tempfile::tempfile().and_then(|file| spool(&mut stream, file));
     let mut copy = copied.map_err(unreadable)?;
@@ -90,7 +108,7 @@ fn open_stream(
         return open_archive(path, Box::new(copy), keys);
     }
     refuse_keys(path, keys)?;
-    Ok(LineInput { lines: Box::new(BufReader::new(copy)), bytes: None, manifest: None })
+    LineInput::of_text(copy, None).map_err(unreadable)
 }
 
 fn open_archive(
@@ -106,7 +124,7 @@ fn open_archive(
     let manifest = archive.manifest().clone();
     let lines = archive.into_lines().map_err(|error| read_error(path, error))?;
     let bytes = manifest.parts.first().map(|part| part.bytes);
-    Ok(LineInput { lines: Box::new(lines), bytes, manifest: Some(manifest) })
+    Ok(LineInput { lines: Box::new(lines), bytes, manifest: Some(manifest), replaced: None })
 }
 
 /// Whether an input begins like an archive; the next read begins at its first byte again.

@@ -10,6 +10,7 @@ use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
 use commonbook::model::import::{ImportLine, ImportPreview, SourceFate, UnaskedText};
 use commonbook::model::memory::{Sharing, Trust};
+use commonbook::model::origin::TextOrigin;
 use commonbook::model::workspace::Workspace;
 use commonbook_formats::Omission;
 use commonbook_text::sanitize::quote_lines;
@@ -67,8 +68,8 @@ pub(super) struct LinePreview<'p> {
 }
 
 impl LinePreview<'_> {
-    fn line(&self, value: Value, is_own: bool) -> Result<ImportLine> {
-        let line = SourceLine::parse(value, is_own, self.key)?.or_owner(self.owner);
+    fn line(&self, value: Value, origin: TextOrigin) -> Result<ImportLine> {
+        let line = SourceLine::parse(value, origin, self.key)?.or_owner(self.owner);
         Ok(if self.is_private { line.into_private() } else { line })
     }
 
@@ -91,8 +92,8 @@ impl PreviewTally {
             if chunk.is_empty() {
                 return Ok(());
             }
-            for SourceLine { place, value, is_own } in chunk {
-                match value.and_then(|value| preview.line(value, is_own)) {
+            for SourceLine { place, value, origin } in chunk {
+                match value.and_then(|value| preview.line(value, origin)) {
                     Ok(line) => self.read_line(place, line, preview)?,
                     Err(error) => self.bad.push((place, error)),
                 }
@@ -181,6 +182,7 @@ impl PreviewTally {
             "left_out": left_out_json(&self.left_out, &self.gone),
             "unknown_statuses": self.unknown_statuses,
             "not_read": source.unread().report(),
+            "not_utf8": source.replaced(),
             "messages_read": source.messages_read(),
             "own": source.own_lines(),
             "counts": self.line_count(source).report(),

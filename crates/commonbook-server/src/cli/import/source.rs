@@ -1,27 +1,33 @@
 //! Where an import reads its lines: a file of lines, an archive, or the files of another program.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::io::{BufRead, Read};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::home_key::HomeKey;
 use commonbook::base::input;
 use commonbook::model::import::ImportLine;
+use commonbook::model::origin::TextOrigin;
 use commonbook_formats::{
-    LINE_BYTES_MAX, Omission, RowOutcome, SourceFormat, SourceRows, recognise,
+    JsonTextError, JsonTexts, LINE_BYTES_MAX, Omission, ReplacementCount, RowOutcome, SourceFormat,
+    SourceRows, recognise, rows_of_value,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
-use super::archive::{LineInput, description, is_like_archive, open_lines, refuse_keys};
+use super::REPORTED_LINES_MAX;
+use super::archive::{
+    LineInput, description, is_like_archive, is_open_pipe, open_lines, refuse_keys,
+};
 use super::format::{ARCHIVE_NAME, ImportFormat, read_error};
 use super::own_files::OwnFiles;
 use super::unread::UnreadFiles;
 use super::zipped::{SourcePath, ZipFolder};
 use crate::cli::archive::ArchiveKeyOptions;
 use crate::output;
+use crate::project::place_outside;
 
 /// Where a line stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,6 +35,8 @@ pub(super) struct LinePlace {
     /// The file, where the path is of another program.
     pub file: Option<String>,
     pub line: Option<usize>,
+    /// Its number among the rows, where its line has other rows too, or is the first of several.
+    pub row: Option<usize>,
 }
 
 impl LinePlace {
@@ -37,6 +45,7 @@ impl LinePlace {
         let mut report = Map::new();
         report.extend(self.file.as_ref().map(|file| ("file".to_owned(), json!(file))));
         report.extend(self.line.map(|line| ("line".to_owned(), json!(line))));
+        report.extend(self.row.map(|row| ("row".to_owned(), json!(row))));
         if let Value::Object(fields) = fields {
             report.extend(fields);
         }
@@ -46,6 +55,9 @@ impl LinePlace {
 
 impl fmt::Display for LinePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let (Some(row), Some(line)) = (self.row, self.line) {
+            return write!(f, "row {row} (line {line})");
+        }
         match (&self.file, self.line) {
             (Some(file), Some(line)) => write!(f, "{file}, line {line}"),
             (Some(file), None) => f.write_str(file),
@@ -59,21 +71,29 @@ impl fmt::Display for LinePlace {
 pub(super) struct SourceLine {
     pub place: LinePlace,
     pub value: Result<Value>,
-    /// Whether it is of the person's own file.
-    pub is_own: bool,
+    /// Where it comes from, before its signature is read.
+    pub origin: TextOrigin,
 }
 
 impl SourceLine {
     const fn of(place: LinePlace, value: Result<Value>) -> Self {
-        Self { place, value, is_own: false }
+        Self { place, value, origin: TextOrigin::File }
     }
 
     /// What is imported.
     ///
     /// # Errors
     /// `invalid` for a line without a text.
-    pub(super) fn parse(value: Value, is_own: bool, key: Option<&HomeKey>) -> Result<ImportLine> {
-        if is_own { ImportLine::of_own_file(value) } else { ImportLine::of_file(value, key) }
+    pub(super) fn parse(
+        value: Value,
+        origin: TextOrigin,
+        key: Option<&HomeKey>,
+    ) -> Result<ImportLine> {
+        match origin {
+            TextOrigin::OwnFile => ImportLine::of_own_file(value),
+            TextOrigin::Program => ImportLine::of_program(value, key),
+            _ => ImportLine::of_file(value, key),
+        }
     }
 }
 
@@ -99,8 +119,47 @@ pub(super) struct ImportSource {
 }
 
 enum SourceReader {
-    Lines { path: PathBuf, lines: Box<dyn BufRead>, number: usize },
+    Lines(LineReader),
     Rows(Box<SourceRows>),
+}
+
+/// Reads rows of plain JSON: a value a line, or as people save them.
+struct LineReader {
+    path: PathBuf,
+    texts: JsonTexts<Box<dyn BufRead>>,
+    /// What was replaced so far, where the lines are those of a file.
+    replaced: Option<ReplacementCount>,
+    /// Further rows of a value.
+    pending: VecDeque<SourceLine>,
+    rows: usize,
+}
+
+impl LineReader {
+    fn next_line(&mut self) -> Result<Option<SourceLine>> {
+        loop {
+            if let Some(line) = self.pending.pop_front() {
+                return Ok(Some(line));
+            }
+            let text = self.texts.next_text().map_err(|error| read_error(&self.path, error))?;
+            let Some(text) = text else { return Ok(None) };
+            let values = match text.bytes {
+                Ok(bytes) => input::json(&bytes).map(rows_of_value),
+                Err(JsonTextError::NotJson) => input::json(b"").map(rows_of_value),
+                Err(JsonTextError::TooLong) => return Err(long_line(&self.path, text.line)),
+            };
+            let values = match values {
+                Ok(values) => values.into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(about_line(error))],
+            };
+            let is_line = text.is_line && values.len() == 1;
+            for value in values {
+                self.rows += 1;
+                let row = (!is_line).then_some(self.rows);
+                let place = LinePlace { file: None, line: Some(text.line), row };
+                self.pending.push_back(SourceLine::of(place, value));
+            }
+        }
+    }
 }
 
 impl ImportSource {
@@ -114,17 +173,24 @@ impl ImportSource {
         keys: &ArchiveKeyOptions,
         is_quiet: bool,
     ) -> Result<Self> {
+        if let Some(place) = place_outside(path) {
+            let (path, place) = (path.display(), place.display());
+            let message = format!("{path} is a link that leads out of its project, to {place}");
+            return Err(Error::invalid("PATH", message)
+                .hint("If you know that file and want it, name it itself."));
+        }
         let SourcePath { path: opened, mut zip } = SourcePath::of(path)?;
         let (shown, path) = (path, opened.as_path());
+        let is_stream = path == Path::new("-") || is_open_pipe(path);
         let program = match format {
             ImportFormat::Jsonl | ImportFormat::Archive => None,
-            ImportFormat::Program(_) if path == Path::new("-") => {
-                let message = "standard input has lines of JSON or an archive only";
+            ImportFormat::Program(_) if is_stream => {
+                let message = "a stream has lines of JSON or an archive only";
                 return Err(Error::invalid("--format", message)
                     .hint("Name a file or a folder, or leave --format out."));
             }
             ImportFormat::Program(format) => Some(format),
-            ImportFormat::Auto if path == Path::new("-") || is_like_archive(path) => None,
+            ImportFormat::Auto if is_stream || is_like_archive(path) => None,
             ImportFormat::Auto if commonbook_vault::settings::is_vault(path) => {
                 let path = path.display();
                 return Err(Error::invalid("PATH", format!("{path} is a vault of Commonbook"))
@@ -144,13 +210,17 @@ impl ImportSource {
                 (SourceReader::Rows(Box::new(rows)), progress, false)
             }
             None => {
-                let LineInput { lines, bytes, manifest } = open_lines(path, format, keys)?;
+                let LineInput { lines, bytes, manifest, replaced } =
+                    open_lines(path, format, keys)?;
                 if let Some(manifest) = manifest.as_ref().filter(|_| !is_quiet) {
                     output::print_note(&description(path, manifest));
                 }
                 let progress = bytes.map_or_else(ProgressBar::new_spinner, bar);
-                let reader = SourceReader::Lines { path: path.to_owned(), lines, number: 0 };
-                (reader, progress, manifest.is_some())
+                let counted: Box<dyn BufRead> = Box::new(BufReader::new(progress.wrap_read(lines)));
+                let (texts, pending) = (JsonTexts::new(counted), VecDeque::new());
+                let path = path.to_owned();
+                let lines = LineReader { path, texts, replaced, pending, rows: 0 };
+                (SourceReader::Lines(lines), progress, manifest.is_some())
             }
         };
         let left_out = Vec::new();
@@ -219,12 +289,35 @@ impl ImportSource {
     pub(super) fn messages_read(&self) -> Option<u64> {
         match &self.reader {
             SourceReader::Rows(rows) => Some(rows.messages_read()).filter(|count| *count > 0),
-            SourceReader::Lines { .. } => None,
+            SourceReader::Lines(_) => None,
+        }
+    }
+
+    /// The files in which bytes that are not UTF-8 became U+FFFD, each with how many times.
+    pub(super) fn replaced(&self) -> BTreeMap<String, u64> {
+        match &self.reader {
+            SourceReader::Rows(rows) => rows.replaced(),
+            SourceReader::Lines(lines) => {
+                let file = lines.path.file_name().unwrap_or_default().to_string_lossy();
+                let count = lines.replaced.as_ref().map_or(0, ReplacementCount::get);
+                (count > 0).then(|| (file.into_owned(), count)).into_iter().collect()
+            }
         }
     }
 
     /// Says what was read, and what was not.
     pub(super) fn print_reading(&self) {
+        let replaced = self.replaced();
+        for (file, count) in replaced.iter().take(REPORTED_LINES_MAX) {
+            let letters = output::count_text(*count, "letter is", "letters are");
+            output::print_note(&format!(
+                "{file}: not UTF-8: {letters} U+FFFD now; save the file as UTF-8 to have what was there"
+            ));
+        }
+        if replaced.len() > REPORTED_LINES_MAX {
+            let more = replaced.len() - REPORTED_LINES_MAX;
+            output::print_note(&format!("… and {more} more that are not UTF-8; --json lists all"));
+        }
         if self.own_lines > 0 {
             let lines = output::count_text(self.own_lines, "line is", "lines are");
             output::print_note(&format!("{lines} of your own files: yours, and not for review"));
@@ -244,26 +337,7 @@ impl ImportSource {
 
     fn next_line(&mut self) -> Result<Option<SourceLine>> {
         match &mut self.reader {
-            SourceReader::Lines { path, lines, number } => loop {
-                let mut line = Vec::new();
-                let mut bounded = lines.by_ref().take(LINE_BYTES_MAX as u64 + 1);
-                let read = bounded
-                    .read_until(b'\n', &mut line)
-                    .map_err(|error| read_error(path, error))?;
-                if read == 0 {
-                    return Ok(None);
-                }
-                *number += 1;
-                if line.len() > LINE_BYTES_MAX {
-                    return Err(long_line(path, *number));
-                }
-                self.progress.inc(read as u64);
-                if !line.trim_ascii().is_empty() {
-                    let place = LinePlace { file: None, line: Some(*number) };
-                    let value = input::json(&line).map_err(about_line);
-                    return Ok(Some(SourceLine::of(place, value)));
-                }
-            },
+            SourceReader::Lines(lines) => lines.next_line(),
             SourceReader::Rows(rows) => loop {
                 let Some(row) = rows.next() else { return Ok(None) };
                 self.progress.set_position(rows.bytes_read());
@@ -271,12 +345,17 @@ impl ImportSource {
                     RowOutcome::Row(row) => {
                         let is_own = self.own.as_mut().is_some_and(|own| own.holds(&row.file));
                         self.own_lines += u64::from(is_own);
-                        let place = LinePlace { file: Some(row.file), line: Some(row.line) };
+                        let place =
+                            LinePlace { file: Some(row.file), line: Some(row.line), row: None };
                         let value = Ok(Value::Object(row.value));
-                        return Ok(Some(SourceLine { place, value, is_own }));
+                        let origin = match is_own {
+                            true => TextOrigin::OwnFile,
+                            false => TextOrigin::Program,
+                        };
+                        return Ok(Some(SourceLine { place, value, origin }));
                     }
                     RowOutcome::Refused(row) => {
-                        let place = LinePlace { file: Some(row.file), line: row.line };
+                        let place = LinePlace { file: Some(row.file), line: row.line, row: None };
                         let value = Err(Error::new(ErrorKind::Invalid, row.reason));
                         return Ok(Some(SourceLine::of(place, value)));
                     }

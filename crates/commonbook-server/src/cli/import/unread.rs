@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::REPORTED_LINES_MAX;
+use super::zipped::DEEP_NOTE;
 use crate::output;
 
 /// Files that are not read, by name; the name of a folder ends with `/`.
@@ -21,6 +22,7 @@ impl UnreadFiles {
     fn by_ending(&self) -> BTreeMap<String, u64> {
         let mut counts = BTreeMap::new();
         for name in &self.0 {
+            let name = name.strip_suffix(DEEP_NOTE).unwrap_or(name);
             let base = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
             let ending = match base.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()) {
                 _ if name.ends_with('/') => "folders".to_owned(),

@@ -6,16 +6,19 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, Result};
-use commonbook_formats::{SOURCE_FILES_MAX, is_readable_file};
+use commonbook_formats::{SOURCE_FILES_MAX, is_readable_file, recognise};
 use tempfile::TempDir;
 use zip::ZipArchive;
 
+use super::archive::is_open_pipe;
 use super::format::read_error;
 
 /// Bytes that are unpacked of a zip file and those inside it.
 pub(super) const ZIP_BYTES_MAX: u64 = 8 << 30;
 /// Zip files within each other.
 const ZIP_DEPTH_MAX: usize = 2;
+/// What is said of a zip file that is deeper.
+pub(super) const DEEP_NOTE: &str = " (in two other zip files: unpack it yourself)";
 /// How many times its size a file may be in the zip file, beyond [`FREE_BYTES`].
 const RATIO_MAX: u64 = 200;
 /// Bytes that a file may have however well it is compressed.
@@ -23,7 +26,7 @@ const FREE_BYTES: u64 = 64 << 20;
 /// The beginning of a zip file.
 const START: &[u8] = b"PK\x03\x04";
 
-/// A zip file that is unpacked; the folder goes with it.
+/// Zip files that are unpacked; the folder goes with them.
 pub(super) struct ZipFolder {
     folder: TempDir,
     /// The files that were not unpacked: no format reads them.
@@ -47,14 +50,33 @@ impl ZipFolder {
     /// # Errors
     /// `invalid` if it is no zip file, is encrypted, leads out of its folder, or is larger than allowed.
     pub(super) fn unpack(path: &Path) -> Result<Self> {
-        let unreadable = |error| read_error(path, error);
-        let folder = tempfile::tempdir().map_err(unreadable)?;
-        let into = folder.path().to_owned();
-        let mut found = Self { folder, unread: Vec::new(), files: 0, bytes: 0 };
-        let file = File::open(path).map_err(unreadable)?;
-        found.unpack_into(file, &into, "", 1).map_err(unreadable)?;
+        let mut found = Self::create().map_err(|error| read_error(path, error))?;
+        let into = found.folder.path().to_owned();
+        let unpacked = File::open(path).and_then(|file| found.unpack_into(file, &into, "", 1));
+        unpacked.map_err(|error| read_error(path, error))?;
         found.unread.sort_unstable();
         Ok(found)
+    }
+
+    /// Unpacks the zip files of a folder, each into a folder of its name.
+    ///
+    /// # Errors
+    /// As [`ZipFolder::unpack`].
+    fn unpack_all(paths: &[PathBuf]) -> Result<Self> {
+        let [first, ..] = paths else { return Err(Error::invalid("PATH", "no zip file")) };
+        let mut found = Self::create().map_err(|error| read_error(first, error))?;
+        for path in paths {
+            let name = path.file_name().unwrap_or_default();
+            let (into, prefix) = (found.path().join(name), format!("{}/", name.to_string_lossy()));
+            let unpacked =
+                File::open(path).and_then(|file| found.unpack_into(file, &into, &prefix, 1));
+            unpacked.map_err(|error| read_error(path, error))?;
+        }
+        Ok(found)
+    }
+
+    fn create() -> io::Result<Self> {
+        Ok(Self { folder: tempfile::tempdir()?, unread: Vec::new(), files: 0, bytes: 0 })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -74,7 +96,7 @@ impl ZipFolder {
             if entry.is_dir() {
                 continue;
             }
-            let name = format!("{prefix}{}", entry.name().map_err(io::Error::other)?);
+            let mut name = format!("{prefix}{}", entry.name().map_err(io::Error::other)?);
             let Some(relative) = entry.enclosed_name() else {
                 return Err(io::Error::other(format!("{name:?} leads out of the zip file")));
             };
@@ -84,6 +106,10 @@ impl ZipFolder {
                 return Err(io::Error::other(message));
             }
             let is_zip = name.to_lowercase().ends_with(".zip") && depth < ZIP_DEPTH_MAX;
+            if name.to_lowercase().ends_with(".zip") && !is_zip {
+                // A zip file has no other reason.
+                name.push_str(DEEP_NOTE);
+            }
             if entry.is_symlink() || !(is_zip || is_readable_file(&name)) {
                 self.unread.push(name);
                 continue;
@@ -125,26 +151,82 @@ impl ZipFolder {
     }
 }
 
-/// The path from which an import reads, and the zip file that it is unpacked of.
+/// The path from which an import reads, and the zip files that it is unpacked of.
 pub(super) struct SourcePath {
     pub path: PathBuf,
     pub zip: Option<ZipFolder>,
 }
 
 impl SourcePath {
-    /// Opens a path; a zip file is unpacked.
+    /// Opens a path. A zip file is unpacked, and so are the zip files of a folder that has nothing else to read:
+    /// such is the folder into which people save the export of a chat.
     ///
     /// # Errors
-    /// As [`ZipFolder::unpack`].
+    /// `invalid` if the path is neither a file nor a folder, and as [`ZipFolder::unpack`].
     pub(super) fn of(path: &Path) -> Result<Self> {
-        if !is_like_zip(path) {
+        if is_standard_input(path) {
+            return Ok(Self { path: PathBuf::from("-"), zip: None });
+        }
+        if is_open_pipe(path) {
             return Ok(Self { path: path.to_owned(), zip: None });
         }
-        let zip = ZipFolder::unpack(path).map_err(|error: Error| {
+        check_kind(path)?;
+        let unpacked = match path.is_dir() {
+            true => zip_files(path).map_err(|error| read_error(path, error))?,
+            false if is_like_zip(path) => Some(ZipFolder::unpack(path)),
+            false => None,
+        };
+        let Some(unpacked) = unpacked else {
+            return Ok(Self { path: path.to_owned(), zip: None });
+        };
+        let zip = unpacked.map_err(|error: Error| {
             error.hint("Unpack the file yourself, and import the folder.")
         })?;
         Ok(Self { path: zip.path().to_owned(), zip: Some(zip) })
     }
+}
+
+/// Whether a path names standard input.
+fn is_standard_input(path: &Path) -> bool {
+    ["-", "/dev/stdin", "/dev/fd/0"].iter().any(|name| path == Path::new(name))
+}
+
+/// Refuses what is neither a file nor a folder: a device has no end, and a pipe may never begin.
+fn check_kind(path: &Path) -> Result<()> {
+    let kind = fs::metadata(path).map_err(|error| read_error(path, error))?;
+    if kind.is_file() || kind.is_dir() {
+        return Ok(());
+    }
+    let path = path.display();
+    let message =
+        format!("{path} is neither a file nor a folder; expected one, or - for standard input");
+    Err(Error::invalid("PATH", message)
+        .hint("Pipe what a program writes: `… | commonbook import -`."))
+}
+
+/// The zip files of a folder, unpacked, if it has no other files that a format reads.
+fn zip_files(folder: &Path) -> io::Result<Option<Result<ZipFolder>>> {
+    let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    let mut others = Vec::new();
+    let mut zips = Vec::new();
+    for entry in entries {
+        let is_file = entry.file_type()?.is_file();
+        match is_file && is_like_zip(&entry.path()) {
+            true => zips.push(entry.path()),
+            false => {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                others.push(if is_file { name } else { format!("{name}/") });
+            }
+        }
+    }
+    if zips.is_empty() || recognise(folder)?.is_some() {
+        return Ok(None);
+    }
+    Ok(Some(ZipFolder::unpack_all(&zips).map(|mut zip| {
+        zip.unread.extend(others);
+        zip
+    })))
 }
 
 #[cfg(test)]
@@ -183,7 +265,10 @@ mod tests {
         for name in ["x/conversations-000.json", "more.zip/conversations.json"] {
             assert_eq!(fs::read(found.path().join(name)).expect(name), b"[]");
         }
-        assert_eq!(found.unread, ["more.zip/deep.zip", "x/cat.png"]);
+        assert_eq!(
+            found.unread,
+            ["more.zip/deep.zip (in two other zip files: unpack it yourself)", "x/cat.png"]
+        );
     }
 
     #[test]

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
-use commonbook::base::error::{Error, Result};
+use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::home_key::HomeKey;
+use commonbook::model::agent::Agent;
+use commonbook::model::caller::Caller;
 use commonbook_vault::files::VaultFiles;
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
 use commonbook_vault::report::SyncOptions;
@@ -14,6 +16,7 @@ use commonbook_vault::writer::{VaultWriter, WriterKey};
 use serde_json::{Value, json};
 
 use super::{VaultPlace, report};
+use crate::cli::standing::as_person;
 use crate::output::{count_text, print_json, print_line, print_note};
 use crate::vaults::VaultRegistry;
 
@@ -75,6 +78,21 @@ impl AcceptVault {
         }
         Ok(())
     }
+}
+
+/// Refuses a caller that may be an agent, as `memory agree` does: whose word a home takes is a person's to say.
+///
+/// # Errors
+/// `forbidden` without a terminal, and under an agent's name.
+pub(super) fn require_person(caller: &Caller) -> Result<()> {
+    if as_person(caller.clone()).agent == Agent::human() {
+        return Ok(());
+    }
+    let message = "only a person accepts a vault or the key of a home";
+    Err(Error::new(ErrorKind::Forbidden, message).hint(
+        "Run `commonbook vault accept` at a terminal, without an agent's name, or accept it on the page Vaults of \
+         `commonbook dashboard`.",
+    ))
 }
 
 /// The homes that signed files of a vault, each with their number.

@@ -117,7 +117,7 @@ fn receipt(request: &PageRequest, context: &ContextExplanation) -> Markup {
     let receipt = &context.receipt;
     let taken: usize = receipt.included().count();
     let used = u64::try_from(receipt.tokens).unwrap_or(u64::MAX);
-    let budget = u64::try_from(receipt.budget).unwrap_or(u64::MAX);
+    let budget = u64::try_from(receipt.tokens_max()).unwrap_or(u64::MAX);
     html! {
         p { strong { "Task: " } (receipt.query) }
         dl class="facts" {

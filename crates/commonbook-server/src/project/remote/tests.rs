@@ -7,7 +7,7 @@ fn canonical(url: &str) -> Option<String> {
 }
 
 /// Forms of one remote each.
-const FORMS: [(&str, &[&str]); 14] = [
+const FORMS: [(&str, &[&str]); 21] = [
     (
         "github.com/acme/api",
         &[
@@ -41,6 +41,53 @@ const FORMS: [(&str, &[&str]); 14] = [
         &[
             "https://bitbucket.corp.example/scm/PROJ/api.git",
             "ssh://git@bitbucket.corp.example:7999/proj/api.git",
+        ],
+    ),
+    (
+        "bb.corp.example/prj/repo",
+        &[
+            "https://bb.corp.example/scm/PRJ/repo.git",
+            "http://ann@bb.corp.example:7990/scm/prj/repo.git",
+            "ssh://git@bb.corp.example:7999/PRJ/repo.git",
+            "ssh://git@bb.corp.example:7999/prj/repo.git",
+        ],
+    ),
+    (
+        "code.ghe.corp.example/acme/api",
+        &["https://code.ghe.corp.example/Acme/API.git", "git@code.ghe.corp.example:acme/api.git"],
+    ),
+    (
+        "gitlab01.corp.example/group/sub/api",
+        &[
+            "https://GitLab01.corp.example/Group/Sub/API.git",
+            "https://oauth2:t@gitlab01.corp.example/group/sub/api.git",
+            "ssh://git@gitlab01.corp.example:2222/Group/sub/api.git",
+        ],
+    ),
+    (
+        "mygithub.corp.example/acme/api",
+        &["https://mygithub.corp.example/Acme/API", "git@mygithub.corp.example:acme/Api.git"],
+    ),
+    (
+        "gitea-prod.corp.example/acme/api",
+        &[
+            "https://gitea-prod.corp.example/Acme/api",
+            "ssh://gitea@gitea-prod.corp.example/acme/API",
+        ],
+    ),
+    (
+        "tfs.corp.example/tfs/defaultcollection/shop/web",
+        &[
+            "https://tfs.corp.example/tfs/DefaultCollection/Shop/_git/Web",
+            "https://TFS.corp.example:8080/tfs/defaultcollection/shop/_git/web",
+            "ssh://tfs.corp.example:22/tfs/DefaultCollection/Shop/_git/Web",
+        ],
+    ),
+    (
+        "code.corp.example/web/shop/api",
+        &[
+            "https://code.corp.example/Web/Shop/_git/api",
+            "ssh://ann@code.corp.example:22/web/shop/_git/API",
         ],
     ),
     (
@@ -111,14 +158,16 @@ fn the_forms_of_a_remote_are_one() {
     ] {
         assert_eq!(canonical(url), None, "{url:?}");
     }
-    // What differs is another repository.
+    // What differs is another repository: a host of any other name may serve folders.
     let apart = [
+        "https://legit.example/srv/Api",
+        "https://legit.example/srv/api",
         "https://git.example/Acme/api",
         "https://git.example/acme/api",
         "https://git.example/acme/api.wiki",
     ];
     let found: Vec<_> = apart.iter().map(|url| canonical(url)).collect();
-    assert!(found[0] != found[1] && found[1] != found[2], "{found:?}");
+    assert!(found.windows(2).all(|pair| pair[0] != pair[1]), "{found:?}");
 }
 
 #[test]

@@ -73,11 +73,12 @@ export const Commonbook = async ({ directory }) => {
       messages.delete(sessionID);
       if (output?.message?.id) users.add(output.message.id);
       if (parents.has(sessionID)) return;
+      const source = sessions.has(sessionID) ? undefined : "startup";
       sessions.add(sessionID);
       const texts = parts.filter((part) => part.type === "text" && !part.synthetic);
       const prompt = texts.map((part) => part.text).join("\n");
       prompts.set(sessionID, prompt);
-      const { context } = await hook("chat.message", { ...about(sessionID), prompt });
+      const { context } = await hook("chat.message", { ...about(sessionID), prompt, source });
       const last = parts.at(-1);
       if (!context || !last) return;
       const { id, messageID } = last;

@@ -9,10 +9,13 @@ use EntityType::{Concept, Decision, File, Function, Organization, Person, Projec
 fn of_two_equally_near_names_neither_is_chosen() {
     let of = |text| ComparableName::of(Organization, text);
     let candidates = [of("Brightwater"), of("Brightwaters"), of("Elsewhere")];
-    assert_eq!(nearest(&of("Brigtwater"), candidates[..1].iter()).map(|(at, _)| at), Some(0));
+    assert_eq!(
+        nearest(&of("Brigtwater"), candidates[..1].iter(), LIKENESS_MIN).map(|(at, _)| at),
+        Some(0)
+    );
     let both = [of("Brightwader"), of("Brightwarer")];
-    assert_eq!(nearest(&of("Brightwater"), both.iter()), None);
-    assert_eq!(nearest(&of("Nothing like it"), candidates.iter()), None);
+    assert_eq!(nearest(&of("Brightwater"), both.iter(), LIKENESS_MIN), None);
+    assert_eq!(nearest(&of("Nothing like it"), candidates.iter(), LIKENESS_MIN), None);
 }
 
 #[test]
@@ -81,7 +84,7 @@ proptest! {
         kind in proptest::sample::select(vec![Person, Organization, Project, Tool, Concept, Decision]),
     ) {
         let (left, right) = (ComparableName::of(kind, &text), ComparableName::of(kind, &edited(&text, &edits)));
-        if nearly_same(&left, &right).is_some() {
+        if nearly_same(&left, &right, LIKENESS_MIN).is_some() {
             let filed = keys(&left);
             prop_assert!(probes(&right).iter().any(|probe| filed.contains(probe)), "{:?} {:?}", left, right);
         }
@@ -91,7 +94,7 @@ proptest! {
     fn likeness_is_symmetric(left in "\\PC{0,30}", right in "\\PC{0,30}") {
         for kind in EntityType::ALL.iter().copied() {
             let (a, b) = (ComparableName::of(kind, &left), ComparableName::of(kind, &right));
-            prop_assert_eq!(nearly_same(&a, &b).is_some(), nearly_same(&b, &a).is_some());
+            prop_assert_eq!(nearly_same(&a, &b, LIKENESS_MIN).is_some(), nearly_same(&b, &a, LIKENESS_MIN).is_some());
             let _ = (keys(&a), probes(&b));
         }
     }
@@ -107,7 +110,8 @@ fn the_blocking_keys_find_every_single_slip() {
             for how in 0..4 {
                 for letter in ['e', 'x'] {
                     let other = ComparableName::of(kind, &edited(text, &[(place, how, letter)]));
-                    if nearly_same(&ComparableName::of(kind, text), &other).is_some() {
+                    if nearly_same(&ComparableName::of(kind, text), &other, LIKENESS_MIN).is_some()
+                    {
                         same += 1;
                         assert!(
                             probes(&other).iter().any(|probe| filed.contains(probe)),

@@ -11,7 +11,8 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::other_names::{
-    choice_of_word, fields_of_name, is_loose_name, is_nothing, names_caller, plain_name,
+    choice_of_word, fields_of_name, hinted_field, is_loose_name, is_nothing, names_caller,
+    plain_name,
 };
 use super::{id_kind, list, without_control_characters, without_controls};
 
@@ -62,6 +63,8 @@ enum TextForm {
     Id,
     /// A name.
     Word,
+    /// The label of an entity: its type and name.
+    Label,
     /// A line: a title.
     Line,
     /// A moment.
@@ -176,9 +179,17 @@ impl ObjectForm {
 
     fn read(&self, fields: Map<String, Value>, empty: EmptyText) -> Map<String, Value> {
         let mut fields = self.without_controls(fields);
+        self.lift_fields(&mut fields);
         self.name_fields(&mut fields);
+        self.read_private(&mut fields);
         self.move_lists(&mut fields);
         fields.retain(|name, value| match self.0.get(name) {
+            // An open end: now is where it ends without one.
+            Some(FieldForm { is_required: false, .. })
+                if matches!(name.as_str(), "until" | "at") && says_now(value) =>
+            {
+                false
+            }
             Some(field) => !field.is_absent(value, empty),
             None => true,
         });
@@ -186,7 +197,12 @@ impl ObjectForm {
             if let Some(field) = self.0.get(name) {
                 let is_query = name == "query";
                 let read = std::mem::take(value);
-                *value = field.value.read(if is_query { joined(read) } else { read }, empty);
+                let is_free = matches!(field.value, ValueForm::Text(TextForm::Free));
+                let read = match is_query || (is_free && name != "text") {
+                    true => joined(read, if is_query { " " } else { "\n" }),
+                    false => read,
+                };
+                *value = field.value.read(read, empty);
                 if matches!(field.value, ValueForm::Text(TextForm::Time)) {
                     *value = moment_of_day(name, std::mem::take(value));
                 }
@@ -235,6 +251,43 @@ impl ObjectForm {
         }
     }
 
+    /// Takes the fields of an object that stands beside others to these: `{"id": …, "updates": {"text": …}}`.
+    fn lift_fields(&self, fields: &mut Map<String, Value>) {
+        let takes_objects = |name: &str| {
+            let fields = self.fields_of(name).filter_map(|field| self.0.get(field));
+            fields.into_iter().any(|field| !matches!(field.value, ValueForm::Text(_)))
+        };
+        let is_known = |name: &String| self.declares(name) || self.has_field_of(name);
+        let others = fields.keys().filter(|name| !self.0.contains_key(*name));
+        for other in others.cloned().collect::<Vec<_>>() {
+            let Some(inner) = fields.get(&other).and_then(object_in) else { continue };
+            // An id in an object is the value of a field.
+            let is_id = inner.len() == 1 && inner.contains_key("id");
+            let is_value = inner.is_empty() || is_id || takes_objects(&plain_name(&other));
+            let is_plain =
+                !is_value && inner.keys().all(|name| is_known(name) && !fields.contains_key(name));
+            if is_plain {
+                fields.shift_remove(&other);
+                fields.extend(inner);
+            }
+        }
+    }
+
+    /// Reads `private: true` as who may read it.
+    fn read_private(&self, fields: &mut Map<String, Value>) {
+        for name in ["private", "is_private"] {
+            let is_free = !self.0.contains_key(name)
+                && self.0.contains_key("sharing")
+                && fields.get("sharing").is_none_or(is_nothing);
+            let answer = fields.get(name).map(|value| flag(value).unwrap_or_else(|| value.clone()));
+            if let (true, Some(Value::Bool(is_private))) = (is_free, answer) {
+                fields.shift_remove(name);
+                let sharing = if is_private { "private" } else { "shared" };
+                fields.insert("sharing".to_owned(), sharing.into());
+            }
+        }
+    }
+
     /// Several values of a field that takes one, where another field takes several: `id` and `ids`.
     fn move_lists(&self, fields: &mut Map<String, Value>) {
         for (name, field) in &self.0 {
@@ -258,21 +311,28 @@ impl ObjectForm {
 impl FieldForm {
     fn is_absent(&self, value: &Value, empty: EmptyText) -> bool {
         let fills = empty == EmptyText::Filler;
+        let is_kept = empty == EmptyText::Kept;
         let text = match value {
             Value::String(text) => text,
-            Value::Array(items) => return fills && items.is_empty() && !self.is_required,
+            Value::Array(items) if items.is_empty() => return fills && !self.is_required,
+            // A list of nothing, but for a filter.
+            Value::Array(items) => {
+                return !self.is_required && !is_kept && items.iter().all(is_blank);
+            }
             other => return other.is_null(),
         };
-        if self.is_required || empty == EmptyText::Kept {
+        // What programs write for an absent value.
+        let is_null = text == "None"
+            || ["null", "undefined"].iter().any(|word| text.trim().eq_ignore_ascii_case(word));
+        if self.is_required {
             return false;
         }
-        let is_free = matches!(self.value, ValueForm::Text(TextForm::Free));
-        match text.as_str() {
-            "" => fills || !self.removes,
-            // What programs write for an absent value.
-            "null" | "None" | "undefined" => !is_free,
-            _ => false,
+        if is_kept {
+            return self.value.has_words()
+                && (is_null || (text.is_empty() && self.value.is_flag()));
         }
+        let is_free = matches!(self.value, ValueForm::Text(TextForm::Free));
+        (text.is_empty() && (fills || !self.removes)) || (is_null && !is_free)
     }
 }
 
@@ -298,6 +358,19 @@ impl ValueForm {
             Some("array") => Self::List(Box::new(Self::of(&schema["items"]))),
             Some("object") => Self::Object(ObjectForm::of(schema)),
             _ => Self::Other,
+        }
+    }
+
+    const fn is_flag(&self) -> bool {
+        matches!(self, Self::Flag)
+    }
+
+    /// Whether its values are a few words, so that any other text is no filter.
+    fn has_words(&self) -> bool {
+        match self {
+            Self::Flag | Self::Text(TextForm::Choice(_)) => true,
+            Self::List(item) => matches!(&**item, Self::Text(TextForm::Choice(_))),
+            _ => false,
         }
     }
 
@@ -349,15 +422,25 @@ impl ValueForm {
             Value::String(text) => match (serde_json::from_str(&text), self) {
                 (Ok(Value::Array(items)), _) => items,
                 (Ok(object @ Value::Object(_)), Self::Object(_)) => vec![object],
-                (_, Self::Text(TextForm::Choice(_) | TextForm::Id | TextForm::Word)) => {
-                    list(&text).collect()
+                (_, Self::Text(TextForm::Id)) => ids_in(&text),
+                (_, Self::Text(TextForm::Choice(_) | TextForm::Word)) => {
+                    text.split([';', '\n']).flat_map(list).collect()
                 }
+                (_, Self::Text(TextForm::Label)) => list(&text).collect(),
                 (_, Self::Text(_)) => items_of_lines(&text),
                 _ => return Value::String(text),
             },
             other => return other,
         };
-        Value::Array(items.into_iter().map(|item| self.read(item, empty)).collect())
+        let items = items.into_iter().flat_map(|item| match (self, item) {
+            (Self::Text(TextForm::Id), Value::String(text)) if !text.is_empty() => ids_in(&text),
+            (Self::Text(_), item) if is_blank(&item) && empty != EmptyText::Kept => Vec::new(),
+            (Self::Text(form @ (TextForm::Word | TextForm::Line | TextForm::Free)), item) => {
+                vec![form.text_of_item(item)]
+            }
+            (_, item) => vec![item],
+        });
+        Value::Array(items.map(|item| self.read(item, empty)).collect())
     }
 }
 
@@ -369,8 +452,8 @@ impl TextForm {
             _ if schema["format"] == "date-time" => Self::Time,
             Some(length) if length <= WORD_CHARS => Self::Word,
             Some(length) if length > LINE_CHARS => Self::Free,
-            // The label of an entity has a pattern instead of a length.
-            None if schema["pattern"].is_string() => Self::Word,
+            // It has a pattern instead of a length.
+            None if schema["pattern"].is_string() => Self::Label,
             _ => Self::Line,
         }
     }
@@ -388,18 +471,100 @@ impl TextForm {
             {
                 fields.shift_remove("id").unwrap_or_default()
             }
-            (Self::Id, Value::String(text)) => Value::from(without_sign(text.trim())),
+            (Self::Id, Value::String(text)) => Value::from(without_sign(bare_id(&text))),
+            (Self::Label, Value::Object(fields)) => label_of(fields),
             (Self::Choice(choices), Value::String(text)) => {
                 Value::String(choice_in(choices, &text).unwrap_or(text))
             }
-            (Self::Choice(_) | Self::Word | Self::Line | Self::Time, Value::Number(number))
-                if number.is_u64() =>
-            {
-                Value::String(number.to_string())
-            }
+            (
+                Self::Choice(_) | Self::Word | Self::Label | Self::Line | Self::Time,
+                Value::Number(number),
+            ) if number.is_u64() => Value::String(number.to_string()),
             (_, value) => value,
         }
     }
+}
+
+impl TextForm {
+    /// The text of an item that is an object: what it is called, with its other fields behind it.
+    fn text_of_item(&self, item: Value) -> Value {
+        const ITEM_NAMES: [&str; 18] = [
+            "text",
+            "step",
+            "path",
+            "file",
+            "name",
+            "title",
+            "content",
+            "description",
+            "decision",
+            "task",
+            "action",
+            "item",
+            "value",
+            "topic",
+            "tag",
+            "label",
+            "filename",
+            "summary",
+        ];
+        let Value::Object(mut fields) = item else { return item };
+        let main = ITEM_NAMES.iter().find(|name| fields.get(**name).is_some_and(Value::is_string));
+        let is_plain = fields.values().all(|value| !value.is_array() && !value.is_object());
+        fields.retain(|_, value| !value.is_null());
+        // A name has no room for more.
+        let fits = fields.len() == 1 || !matches!(self, Self::Word);
+        let Some(main) = main.filter(|_| is_plain && fits) else { return Value::Object(fields) };
+        let main = fields.shift_remove(*main).unwrap_or_default();
+        let main = main.as_str().unwrap_or_default();
+        let rest = fields.iter().map(|(name, value)| match value {
+            Value::String(text) => format!("{name}: {text}"),
+            value => format!("{name}: {value}"),
+        });
+        let rest = rest.collect::<Vec<_>>().join(", ");
+        if rest.is_empty() { main.into() } else { format!("{main} ({rest})").into() }
+    }
+}
+
+/// The label of an entity that has other names for its fields: `{"name": "Redis", "type": "tool"}`.
+fn label_of(mut fields: Map<String, Value>) -> Value {
+    for (field, others) in
+        [("value", ["name", "entity", "label"]), ("type", ["entity_type", "entityType", "kind"])]
+    {
+        let other =
+            others.into_iter().find(|other| fields.get(*other).is_some_and(Value::is_string));
+        if let Some(other) = other.filter(|_| !fields.contains_key(field))
+            && let Some(value) = fields.shift_remove(other)
+        {
+            fields.insert(field.to_owned(), value);
+        }
+    }
+    Value::Object(fields)
+}
+
+/// Whether an item of a list says nothing.
+fn is_blank(item: &Value) -> bool {
+    item.is_null() || item.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
+fn says_now(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| {
+        ["now", "present"].iter().any(|now| text.trim().eq_ignore_ascii_case(now))
+    })
+}
+
+/// The ids of a text: between blanks or commas, in brackets or not.
+fn ids_in(text: &str) -> Vec<Value> {
+    let ids = text.split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ';'));
+    ids.map(bare_id).filter(|id| !id.is_empty()).map(Value::from).collect()
+}
+
+/// An id without the marks in which models write it: `[#a]`, `` `#a` ``.
+fn bare_id(text: &str) -> &str {
+    text.trim_matches(|letter: char| {
+        letter.is_whitespace()
+            || matches!(letter, '[' | ']' | '(' | ')' | '<' | '>' | '`' | '"' | '\'' | ',')
+    })
 }
 
 /// Whether a time in a field of this name, or behind an operator of this name, means the end of a day, a month
@@ -520,11 +685,11 @@ fn flag(value: &Value) -> Option<Value> {
     }
 }
 
-/// Several texts as one: a search takes words in any number.
-fn joined(value: Value) -> Value {
+/// Several texts as one: a search takes words in any number, a task lines.
+fn joined(value: Value, separator: &str) -> Value {
     let texts = value.as_array().filter(|items| !items.is_empty());
     let texts = texts.and_then(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
-    let text = texts.map(|texts| Value::String(texts.join(" ")));
+    let text = texts.map(|texts| Value::String(texts.join(separator)));
     text.unwrap_or(value)
 }
 
@@ -558,8 +723,9 @@ pub(super) fn with_near_field(reason: &str) -> Option<String> {
     let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
     let plain = plain_name(unknown);
     let own = known.iter().copied().find(|name| *name == plain);
-    let other = fields_of_name(&plain).find(|field| known.contains(field));
-    let near = own.or(other).or_else(|| nearest_name(&plain, &known));
+    let other = fields_of_name(&plain).chain(hinted_field(&plain));
+    let mut other = other.filter(|field| known.contains(field));
+    let near = own.or_else(|| other.next()).or_else(|| nearest_name(&plain, &known));
     let expected = expected.trim_start_matches([',', ' ']);
     let advice = match near {
         Some(near) => format!("did you mean `{near}`?"),

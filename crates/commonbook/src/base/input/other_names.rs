@@ -81,14 +81,6 @@ const FIELD_NAMES: &[FieldNames] = &[
             "new_content",
             "updated_text",
             "body",
-            "note",
-            "fact",
-            "message",
-            "data",
-            "observation",
-            "information",
-            "value",
-            "input",
         ],
     ),
     (
@@ -127,7 +119,6 @@ const FIELD_NAMES: &[FieldNames] = &[
     ("from", &["from_entity", "source", "subject"]),
     ("agent_name", &["agent", "name"]),
     ("owner", &["agent", "agent_name", "agent_id", "author", "by", "created_by"]),
-    ("name", &["agent", "agent_name", "agent_id"]),
     ("prompt", &["task", "query", "message", "input"]),
     ("value", &["name", "entity", "entity_name", "text"]),
     ("k", COUNT_NAMES),
@@ -158,7 +149,17 @@ const FIELD_NAMES: &[FieldNames] = &[
     ("dry_run", &["preview", "simulate"]),
     (
         "active_files",
-        &["files", "file_paths", "paths", "file_list", "modified_files", "relevant_files"],
+        &[
+            "files",
+            "file_paths",
+            "paths",
+            "file_list",
+            "modified_files",
+            "files_modified",
+            "changed_files",
+            "files_changed",
+            "relevant_files",
+        ],
     ),
     ("decisions_made", &["decisions", "decision"]),
     (
@@ -180,18 +181,21 @@ const FIELD_NAMES: &[FieldNames] = &[
 ];
 
 /// Names by which callers of other memories say who they are or where; no request of an agent has them.
-const CALLER_NAMES: [&str; 14] = [
+const CALLER_NAMES: [&str; 17] = [
     "agent",
     "agent_id",
     "agent_name",
     "app_id",
     "author",
     "client",
+    "from_agent",
     "group_id",
     "namespace",
     "project",
     "project_id",
     "run_id",
+    "sender",
+    "source_agent",
     "user",
     "user_id",
     "workspace",
@@ -200,9 +204,35 @@ const CALLER_NAMES: [&str; 14] = [
 /// Names that stand for these fields only where a request requires them: elsewhere they may mean something else,
 /// and a note on a memory would replace its text.
 const LOOSE_NAMES: &[FieldNames] = &[
-    ("text", &["note", "fact", "message", "data", "observation", "information", "value", "input"]),
+    (
+        "text",
+        &[
+            "note",
+            "fact",
+            "message",
+            "data",
+            "observation",
+            "observations",
+            "information",
+            "value",
+            "input",
+        ],
+    ),
     ("name", &["agent", "agent_name", "agent_id"]),
 ];
+
+/// Names whose values have another form than the field that they mean: an error names it.
+const HINTED_NAMES: [(&str, &str); 4] = [
+    ("messages", "text"),
+    ("private", "sharing"),
+    ("is_private", "sharing"),
+    ("public", "sharing"),
+];
+
+/// The field that a name means, whose value has another form.
+pub(super) fn hinted_field(name: &str) -> Option<&'static str> {
+    HINTED_NAMES.iter().find(|(other, _)| *other == name).map(|(_, field)| *field)
+}
 
 /// Whether a name stands for this field only where the field is required.
 pub(super) fn is_loose_name(name: &str, field: &str) -> bool {
@@ -212,7 +242,7 @@ pub(super) fn is_loose_name(name: &str, field: &str) -> bool {
 /// The fields for which a name may stand, the likeliest first.
 pub(super) fn fields_of_name(name: &str) -> impl Iterator<Item = &'static str> + '_ {
     let of_name = move |(_, names): &&FieldNames| names.contains(&name);
-    FIELD_NAMES.iter().filter(of_name).map(|(field, _)| *field)
+    FIELD_NAMES.iter().chain(LOOSE_NAMES).filter(of_name).map(|(field, _)| *field)
 }
 
 /// Whether a name says who calls, or where.
@@ -230,7 +260,8 @@ pub(super) fn choice_of_word(word: &str) -> Option<&'static str> {
 }
 
 /// A name in small letters with underscores: `memoryId` and `memory-id` are `memory_id`.
-pub(super) fn plain_name(name: &str) -> String {
+#[must_use]
+pub fn plain_name(name: &str) -> String {
     let mut plain = String::with_capacity(name.len() + 2);
     let mut was_small = false;
     for letter in name.trim().chars() {

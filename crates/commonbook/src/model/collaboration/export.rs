@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::{HandoffChain, HandoffEdge};
+use crate::base::id::handle;
 use crate::model::agent::Agent;
 use crate::model::graph::export::quote_dot;
 use crate::model::handoff::HandoffStatus;
@@ -39,14 +40,17 @@ pub fn text(chains: &[HandoffChain]) -> String {
     for chain in chains {
         let (count, depth) = (chain.handoffs.len(), chain.depth);
         let plural = if count == 1 { "" } else { "s" };
-        let _ = writeln!(text, "{}: {count} handoff{plural}, depth {depth}", chain.chain);
+        let chain_id = chain.chain.to_string();
+        let name = handle(&chain_id);
+        let _ = writeln!(text, "#{name}: {count} handoff{plural}, depth {depth}");
         for edge in &chain.handoffs {
             let indent = "  ".repeat(edge.depth as usize);
             let HandoffEdge { handoff, from, to, kind, status, .. } = edge;
             let at = edge.created_at.strftime("%F %H:%M");
             let mark = if *status == HandoffStatus::Completed { "✓" } else { "·" };
-            let _ =
-                writeln!(text, "{indent}{mark} {from} → {to}  {status}, {kind}, {at}  {handoff}");
+            let id = handoff.to_string();
+            let id = handle(&id);
+            let _ = writeln!(text, "{indent}{mark} {from} → {to}  {status}, {kind}, {at}  #{id}");
         }
     }
     text

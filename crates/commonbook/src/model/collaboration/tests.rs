@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::error::ErrorKind;
-use crate::base::id::CountingIds;
+use crate::base::id::{CountingIds, handle};
 
 fn agent(number: usize) -> Agent {
     format!("a{number}").parse().expect("a name")
@@ -292,9 +292,13 @@ fn chains_are_listed_in_order_and_drawn_safely() {
     assert_eq!(names, ["a0", "a1", "a3", "a2"]);
     assert_eq!((found[0].depth, found[0].open), (2, 1));
     let at = "sequential, 2026-11-21 10:00";
+    let short = |edge: &HandoffEdge| handle(&edge.handoff.to_string()).to_owned();
     let expected = format!(
-        "{0}: 3 handoffs, depth 2\n  ✓ a0 → a1  completed, {at}  {0}\n    · a1 → a3  withdrawn, {at}  {1}\n    · a1 → a2  accepted, {at}  {2}\n{3}: 1 handoff, depth 1\n  · a7 → a8  accepted, {at}  {3}\n",
-        first.handoff, third.handoff, second.handoff, unrelated.handoff
+        "#{0}: 3 handoffs, depth 2\n  ✓ a0 → a1  completed, {at}  #{0}\n    · a1 → a3  withdrawn, {at}  #{1}\n    · a1 → a2  accepted, {at}  #{2}\n#{3}: 1 handoff, depth 1\n  · a7 → a8  accepted, {at}  #{3}\n",
+        short(&first),
+        short(&third),
+        short(&second),
+        short(&unrelated)
     );
     assert_eq!(export::text(&found), expected);
     let dot = export::dot(&edges[..3]);

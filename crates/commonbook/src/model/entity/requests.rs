@@ -40,7 +40,7 @@ pub struct ResolveEntity {
     /// dropped. The statements of their authors stay readable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub settle: bool,
-    /// How to combine it with what is known; `merge_context` by default.
+    /// How to combine it with what is known; `merge_context` unless the home sets another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<MergeStrategy>,
     /// Limits the entity to this session; the whole workspace by default.
@@ -144,7 +144,7 @@ pub struct MergeEntities {
     /// `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_version: Option<u64>,
-    /// How to combine what is known about both; `merge_context` by default.
+    /// How to combine what is known about both; `merge_context` unless the home sets another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<MergeStrategy>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours
@@ -259,7 +259,7 @@ pub struct DecideReview {
     pub review_id: ReviewId,
     /// Accept or dismiss.
     pub judgement: ReviewJudgement,
-    /// How to combine an accepted statement with what is known; `merge_context` by default.
+    /// How to combine an accepted statement with what is known; `merge_context` unless the home sets another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<MergeStrategy>,
     /// Idempotency key, any text. Repeating the same request with the same key within 24 hours

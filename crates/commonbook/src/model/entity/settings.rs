@@ -1,32 +1,75 @@
-//! The settings of entities: the own types of a home.
+//! The settings of entities: the own types of a home, which names it equates, and how it joins statements.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 
-use super::{EntityLabel, EntityRef, EntityType, OwnTypes};
+use super::{EntityLabel, EntityRef, EntityType, MergeStrategy, OwnTypes};
 use crate::base::error::{Error, Result};
 use commonbook_text::entities::OwnTypeRules;
+use commonbook_text::entities::likeness::LIKENESS_MIN;
 
 /// The section `entities` of config.json.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EntitySettings {
     /// Own types by name, each with the names, prefixes and suffixes by which texts mention its
     /// entities.
     pub types: BTreeMap<String, OwnTypeRules>,
+    /// The least likeness of two names of one entity, 0.5 to 1; at 1 only equal names are the same.
+    #[serde(alias = "similarityThreshold")]
+    pub threshold: f64,
+    /// How a statement is joined with what is known, if its author does not say so.
+    #[serde(alias = "mergeStrategy")]
+    pub merge_strategy: MergeStrategy,
+}
+
+impl Default for EntitySettings {
+    fn default() -> Self {
+        let EntityRules { threshold, strategy, .. } = EntityRules::default();
+        Self { types: BTreeMap::new(), threshold, merge_strategy: strategy }
+    }
 }
 
 impl EntitySettings {
-    /// The own types that these settings name.
+    /// The rules that these settings name.
     ///
     /// # Errors
     /// `invalid` with the field of the first rule that cannot be used.
-    pub fn check(&self) -> Result<OwnTypes> {
-        OwnTypes::of(&self.types).map_err(|error| {
+    pub fn check(&self) -> Result<EntityRules> {
+        if !THRESHOLDS.contains(&self.threshold) {
+            let [least, most] = [THRESHOLDS.start(), THRESHOLDS.end()];
+            let reason = format!("{} is no number from {least} to {most}", self.threshold);
+            return Err(Error::invalid("threshold", reason));
+        }
+        let own_types = OwnTypes::of(&self.types).map_err(|error| {
             let below = if error.field.is_empty() { "" } else { "." };
             Error::invalid(&format!("types{below}{}", error.field), error.reason)
-        })
+        })?;
+        let (threshold, strategy) = (self.threshold, self.merge_strategy);
+        Ok(EntityRules { own_types, threshold, strategy })
+    }
+}
+
+/// Below half of their letters two names have nothing in common.
+const THRESHOLDS: RangeInclusive<f64> = 0.5..=1.0;
+
+/// The rules by which a home finds entities and joins what is said of them.
+#[derive(Debug, Clone)]
+pub struct EntityRules {
+    /// Its own types.
+    pub own_types: OwnTypes,
+    /// The least likeness of two names of one entity.
+    pub threshold: f64,
+    /// The strategy of a statement that names none.
+    pub strategy: MergeStrategy,
+}
+
+impl Default for EntityRules {
+    fn default() -> Self {
+        let (own_types, strategy) = (OwnTypes::default(), MergeStrategy::default());
+        Self { own_types, threshold: LIKENESS_MIN, strategy }
     }
 }
 

@@ -61,8 +61,9 @@ fn bad_input_is_refused_with_its_field() {
 fn the_error_for_an_unknown_type_lists_the_known_ones() {
     let error = "a gadget".parse::<EntityType>().expect_err("the type does not exist");
     assert!(error.0.contains("`person`, `organization`, `project`"), "{error}");
-    let own = EntitySettings { types: [("host".to_owned(), Default::default())].into() };
-    let own = own.check().expect("a type without rules");
+    let types = [("host".to_owned(), Default::default())].into();
+    let own = EntitySettings { types, ..EntitySettings::default() };
+    let own = own.check().expect("a type without rules").own_types;
     let check = |name: &str| check_type(&own, "type", name.parse().expect(name));
     let error = check("gadget").expect_err("the type does not exist");
     assert!(error.message.contains("`person`, `organization`, `project`"), "{error}");

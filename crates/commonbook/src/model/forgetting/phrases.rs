@@ -555,6 +555,29 @@ impl ForgottenPhrases {
         }
     }
 
+    /// As [`Self::repetitions`], for a text that may be JSON.
+    #[must_use]
+    pub fn repetitions_in_column(&self, text: &str) -> Vec<String> {
+        let is_json = text.starts_with(['{', '[']) && text.ends_with(['}', ']']);
+        if is_json && let Ok(value) = serde_json::from_str::<Value>(text) {
+            return self.repetitions_in_value(&value);
+        }
+        self.repetitions(text).into_iter().map(str::to_owned).collect()
+    }
+
+    fn repetitions_in_value(&self, value: &Value) -> Vec<String> {
+        match value {
+            Value::String(text) => self.repetitions_in_column(text),
+            Value::Array(values) => {
+                values.iter().flat_map(|value| self.repetitions_in_value(value)).collect()
+            }
+            Value::Object(fields) => {
+                fields.values().flat_map(|value| self.repetitions_in_value(value)).collect()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+        }
+    }
+
     /// As [`Self::redact`], for a text that may be JSON.
     #[must_use]
     pub fn redact_column(&self, text: &str) -> Option<String> {

@@ -1,8 +1,9 @@
 //! Chains: which handoff a new one continues, and what it tells of the earlier ones.
 //!
 //! Work goes on from the handoff that its agent accepted or completed last. Another case or another
-//! user is another chain. A completed handoff is continued in its session or case, and elsewhere, by a task that speaks of it, for [`limits::CHAIN_HOURS`] until its work has gone on to another agent once
-//! (`docs/decisions/0035-chains.md`). An agent that hands part after part to others builds on what came back: the
+//! user is another chain. A completed handoff is continued in its case, in its session by a task with a word of it,
+//! and elsewhere by a task that speaks of it, for [`limits::CHAIN_HOURS`] until its work has gone on to another agent
+//! once (`docs/decisions/0035-chains.md`). An agent that hands part after part to others builds on what came back: the
 //! results of its own completed handoffs ([`BroughtWork`]).
 
 use std::collections::BTreeSet;
@@ -119,15 +120,18 @@ impl<'r> ReceivedHandoffs<'r> {
         if handoff.is_of_other_work(draft, self.user) {
             return false;
         }
-        let is_near = is_same(&handoff.accepted_in, &draft.session)
-            || is_same(&handoff.session, &draft.session)
-            || is_same(&handoff.case, &draft.case);
+        let is_of_session = is_same(&handoff.accepted_in, &draft.session)
+            || is_same(&handoff.session, &draft.session);
         match handoff.status {
             HandoffStatus::Accepted => true,
+            HandoffStatus::Completed if is_same(&handoff.case, &draft.case) => true,
             HandoffStatus::Completed => {
+                let (work, text) = (BroughtWork::from(handoff.clone()), draft.whole_text());
                 let is_open = self.ended_lately(handoff) && !self.handed_on.contains(&handoff.id);
-                let work = || BroughtWork::from(handoff.clone());
-                is_near || (is_open && work().is_meant_by(&draft.whole_text()))
+                // Decisions and files name matters of their own.
+                let refers = refers_back(&draft.task);
+                (is_of_session && (refers || work.shares_words(&text, 1)))
+                    || (is_open && (refers || work.is_meant_by(&text)))
             }
             _ => false,
         }
@@ -191,10 +195,14 @@ impl BroughtWork {
     /// what came of it.
     #[must_use]
     pub fn is_meant_by(&self, task: &str) -> bool {
-        let words = query_terms(task);
-        let shared = words.iter().filter(|word| self.words.contains(*word)).count();
-        let least = if words.len() <= SHORT_TASK_WORDS { 1 } else { SHARED_WORDS_MIN };
-        refers_back(task) || shared >= least
+        let is_short = query_terms(task).len() <= SHORT_TASK_WORDS;
+        refers_back(task) || self.shares_words(task, if is_short { 1 } else { SHARED_WORDS_MIN })
+    }
+
+    /// Whether a text has this number of words in common with it.
+    fn shares_words(&self, text: &str, least: usize) -> bool {
+        let words = query_terms(text);
+        words.iter().filter(|word| self.words.contains(*word)).count() >= least
     }
 }
 

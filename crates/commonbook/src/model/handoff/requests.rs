@@ -193,8 +193,8 @@ pub struct WithdrawHandoff {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListHandoffs {
-    /// Handoffs for you (received, the default), by you (sent), either, or of all agents (the default
-    /// with `memory`).
+    /// Handoffs for you (received, the default), by you (sent), either, or of all agents. With `memory` the
+    /// default is all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<HandoffSide>,
     /// Only handoffs with one of these statuses. By default `pending` and `accepted` for those you

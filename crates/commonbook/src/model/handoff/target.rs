@@ -38,8 +38,15 @@ impl HandoffTarget {
     }
 }
 
+/// A name without its digits.
+fn letters(name: &str) -> String {
+    name.chars().filter(|character| !character.is_ascii_digit()).collect()
+}
+
 fn unknown_target<'a>(name: &Agent, known: impl Iterator<Item = &'a Agent>) -> String {
-    let names: Vec<&str> = known.flat_map(|agent| [agent.as_str(), agent.role()]).collect();
+    let names = known.flat_map(|agent| [agent.as_str(), agent.role()]);
+    // Names of one team that differ by their number are no slips.
+    let names: Vec<&str> = names.filter(|known| letters(known) != letters(name.as_str())).collect();
     match nearest_name(name.as_str(), &names) {
         Some(near) => format!("no agent `{name}` is known here; did you mean `{near}`?"),
         None => format!("no agent `{name}` is known here yet; the handoff waits for it"),
@@ -56,7 +63,14 @@ mod tests {
 
     #[test]
     fn a_name_means_an_agent_then_a_client_then_a_role() {
-        let known = ["ann", "claude-code", "claude-code/developer", "codex/developer", "engineer"];
+        let known = [
+            "ann",
+            "claude-code",
+            "claude-code/developer",
+            "codex/developer",
+            "engineer",
+            "worker1",
+        ];
         let known = known.map(agent);
         // The name; the target; whether it is a role; a part of the warning.
         let table = [
@@ -72,6 +86,7 @@ mod tests {
                 "no agent `enginer` is known here; did you mean `engineer`?",
             ),
             ("claude-code/develper", "claude-code/develper", false, "`claude-code/developer`?"),
+            ("worker12", "worker12", true, "no agent `worker12` is known here yet"),
             ("gemini", "gemini-cli", true, "no agent `gemini` is known here yet"),
             ("claude/qa", "claude-code/qa", false, "no agent `claude/qa` is known here yet"),
         ];

@@ -1,6 +1,9 @@
 //! Plain lines: turns of conversations and memories of other programs, with the field names that those
 //! programs use.
 
+use std::borrow::Cow;
+
+use commonbook_text::data_uri::without_data_uris;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -8,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
 use super::ConversationTurn;
-use super::source_state::{SourceFate, SourceState};
+use super::source_state::{SourceFate, SourceState, is_marked_private};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::hash::sha256;
 use crate::base::input;
@@ -39,7 +42,7 @@ const MILLISECONDS_MIN: i64 = 100_000_000_000;
 /// is about or when it holds and cannot be read.
 pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
     let canonical = line.to_string();
-    let Value::Object(mut rest) = line else {
+    let Value::Object(mut rest) = without_embedded_files(line) else {
         return Err(Error::new(
             ErrorKind::Invalid,
             "the line is no object; expected a JSON object",
@@ -47,7 +50,7 @@ pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
     };
     let source_id = source_id_of(&rest);
     let topics = TOPIC_FIELDS.into_iter().find_map(|field| topics_of(rest.get(field)?));
-    let state = SourceState::of(&rest, topics.as_deref().unwrap_or_default());
+    let mut state = SourceState::of(&rest, topics.as_deref().unwrap_or_default());
     if matches!(state.fate, SourceFate::Deleted(_)) {
         // Whatever else is wrong with it, it is left out.
         return Ok(ConversationTurn { state, ..ConversationTurn::default() });
@@ -56,6 +59,7 @@ pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
         Error::invalid("text", "missing field `text`")
             .hint("Give the text as `text`, `content` or `memory`.")
     })?;
+    state.is_private |= is_marked_private(&text);
     if let Some(field) = UNFIT_FIELDS.iter().find(|field| rest.contains_key(**field)) {
         return Err(Error::invalid(field, "a line cannot name other memories")
             .hint("Leave the field out, and relate the memories after the import."));
@@ -95,6 +99,21 @@ pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
         state,
         sha256: sha256(&canonical),
     })
+}
+
+/// The value with the kind and the length of each file that a text of it embeds.
+fn without_embedded_files(value: Value) -> Value {
+    match value {
+        Value::String(text) => match without_data_uris(&text) {
+            Cow::Borrowed(_) => Value::String(text),
+            Cow::Owned(text) => Value::String(text),
+        },
+        Value::Array(items) => items.into_iter().map(without_embedded_files).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, without_embedded_files(value))).collect()
+        }
+        other => other,
+    }
 }
 
 /// The id that a row has in its source, by which other rows of it name this one.
@@ -264,6 +283,18 @@ mod tests {
                 "{error:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_file_inside_a_line_becomes_its_kind_and_length() {
+        let picture = format!("data:image/png;base64,{}", "iVBO".repeat(9_000));
+        let line = json!({"text": format!("The logo ![]({picture})"), "title": "T",
+            "metadata": {"icons": [picture]}, "avatar": {"src": picture}});
+        let turn = turn_of(line.clone()).expect("a line");
+        let short = "data:image/png (27000 bytes)";
+        assert_eq!(turn.text, format!("The logo ![]({short})"));
+        assert_eq!(Value::Object(turn.rest), json!({"icons": [short], "avatar": {"src": short}}));
+        assert_eq!(turn.sha256, sha256(&line.to_string()), "the line is what it was in its source");
     }
 
     #[test]

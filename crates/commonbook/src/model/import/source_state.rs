@@ -16,6 +16,8 @@ const STATUS_CHARS_MAX: usize = 40;
 const SECONDS_MIN: f64 = 100_000_000.0;
 /// Objects of a row whose fields speak for the row.
 const INNER_OBJECTS: [&str; 2] = ["metadata", "metadata_"];
+/// Objects within objects in which a row may say that it is private.
+const DEPTH_MAX: usize = 4;
 /// What says no, and what says nothing.
 const NO_WORDS: [&str; 16] = [
     "false",
@@ -59,7 +61,7 @@ pub struct SourceState {
     pub ends_at: Option<Timestamp>,
     /// Whether it says that it is private.
     pub is_private: bool,
-    /// A status that says neither that it holds nor that it does not.
+    /// A status that says neither that it holds nor that it does not, or a field that says not plainly who may read.
     pub unknown_status: Option<String>,
 }
 
@@ -103,7 +105,10 @@ impl SourceState {
         for (name, value) in std::iter::once(row).chain(inner).flatten() {
             state.read_field(name, value);
         }
+        state.is_private |= row.iter().any(|(name, value)| is_private_inside(name, value, 0));
         let folders = origin_folders(row);
+        let title = row.get("title").and_then(Value::as_str).unwrap_or_default();
+        state.is_private |= title.split('›').any(is_private_label);
         let more_topics = row.get("metadata").and_then(|metadata| metadata.get("more_topics"));
         state.is_private |= topics
             .iter()
@@ -117,29 +122,32 @@ impl SourceState {
 
     fn read_field(&mut self, name: &str, value: &Value) {
         let field = plain_word(name);
-        if WORDS.says(&field, "end") {
+        match readers_of(&field, value) {
+            Some(SourceReaders::Owner) => self.is_private = true,
+            Some(SourceReaders::Unknown) => {
+                self.unknown_status.get_or_insert_with(|| field_text(name, value));
+            }
+            Some(SourceReaders::Everyone) => {}
+            None => self.read_fate(name, &field, value),
+        }
+    }
+
+    fn read_fate(&mut self, name: &str, field: &str, value: &Value) {
+        if WORDS.says(field, "end") {
             self.ends_at = self.ends_at.or_else(|| time_of(name, value));
-        } else if WORDS.says(&field, "heir") {
+        } else if WORDS.says(field, "heir") {
             if let Some(heir) = heir_of(value) {
                 self.worsen(SourceFate::Superseded(Some(heir)));
             }
-        } else if WORDS.says(&field, "status") {
+        } else if WORDS.says(field, "status") {
             texts_of(value).into_iter().for_each(|text| self.read_status(name, text));
-        } else if WORDS.says(&field, "readers") {
-            self.is_private |=
-                texts_of(value).into_iter().any(|text| WORDS.text_says(text, "private"));
         } else if field == "event" {
             // The answer of a program that deleted it just now.
             if texts_of(value).into_iter().any(|text| WORDS.says(&plain_word(text), "deleted")) {
                 self.worsen(SourceFate::Deleted(field_text(name, value)));
             }
-        } else if WORDS.field_says(&field, "private") {
-            self.is_private |=
-                says_yes(value) == Some(true) || value.is_string() && !says_no(value);
-        } else if WORDS.field_says(&field, "public") {
-            self.is_private |= says_yes(value) == Some(false);
         } else {
-            self.read_mark(name, &field, value);
+            self.read_mark(name, field, value);
         }
     }
 
@@ -196,6 +204,76 @@ impl SourceState {
             _ => None,
         }
     }
+}
+
+/// Who may read a row, as one of its fields says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SourceReaders {
+    Owner,
+    Everyone,
+    /// The value says it in no word that is known.
+    Unknown,
+}
+
+/// Who may read a row, as this field says; `None` if it says nothing about it.
+fn readers_of(field: &str, value: &Value) -> Option<SourceReaders> {
+    let answer = says_yes(value);
+    let texts = texts_of(value);
+    let says = |meanings: &[&str]| {
+        texts.iter().any(|text| meanings.iter().any(|meaning| WORDS.text_says(text, meaning)))
+    };
+    let is_private = if WORDS.field_says(field, "private") {
+        return (answer == Some(true) || value.is_string() && !says_no(value))
+            .then_some(SourceReaders::Owner);
+    } else if WORDS.field_says(field, "public") {
+        return (answer == Some(false)).then_some(SourceReaders::Owner);
+    } else if WORDS.says(field, "label") {
+        return texts.iter().any(|text| is_private_label(text)).then_some(SourceReaders::Owner);
+    } else if WORDS.says(field, "readers") {
+        *value == Value::Bool(false) || says(&["private", "owner"])
+    } else if WORDS.says(field, "secrecy") {
+        *value == Value::Bool(true) || says(&["private", "grave"])
+    } else {
+        return None;
+    };
+    let is_open = value.is_boolean() || says(&["everyone", "mild", "current"]);
+    Some(match (is_private, is_open || (texts.is_empty() && !value.is_number())) {
+        (true, _) => SourceReaders::Owner,
+        (false, true) => SourceReaders::Everyone,
+        (false, false) => SourceReaders::Unknown,
+    })
+}
+
+/// Whether a label is one of a private row, as a whole or in a list or a path: `work, private/health`.
+fn is_private_label(label: &str) -> bool {
+    let separators = [',', ';', '/', '#', '|', '(', ')', '[', ']', ':', '–', '—'];
+    label.split(separators).any(|word| WORDS.says(&plain_word(word), "private"))
+}
+
+/// Whether a text says by a mark at its beginning or end, or in a comment, that it is private: `[private] …`,
+/// `Private: …`, `… (do not share)`.
+pub(super) fn is_marked_private(text: &str) -> bool {
+    const BRACKETS: [(char, char); 5] =
+        [('[', ']'), ('(', ')'), ('（', '）'), ('【', '】'), ('{', '}')];
+    let text = text.trim().trim_matches(['*', '_', '~', '`', '.']);
+    let first_line = text.lines().next().unwrap_or_default();
+    let before_colon = first_line.split_once([':', '：']).map(|(word, _)| word);
+    let bracketed = BRACKETS.into_iter().flat_map(|(open, close)| {
+        let first = text.strip_prefix(open).and_then(|rest| Some(rest.split_once(close)?.0));
+        let last = text.strip_suffix(close).and_then(|rest| Some(rest.rsplit_once(open)?.1));
+        [first, last]
+    });
+    let comments = text.split("<!--").skip(1).filter_map(|rest| Some(rest.split_once("-->")?.0));
+    bracketed.flatten().chain(before_colon).chain(comments).any(is_private_label)
+}
+
+/// Whether an object within a row says that the row is private: `{"meta": {"private": true}}`.
+fn is_private_inside(name: &str, value: &Value, depth: usize) -> bool {
+    let fields = value.as_object().filter(|_| depth < DEPTH_MAX && name != "imported_from");
+    fields.into_iter().flatten().any(|(name, value)| {
+        readers_of(&plain_word(name), value) == Some(SourceReaders::Owner)
+            || is_private_inside(name, value, depth + 1)
+    })
 }
 
 /// The folders of the file that a row is of.
@@ -271,6 +349,48 @@ mod tests {
     #[expect(clippy::needless_pass_by_value, reason = "a row is written where it is judged")]
     fn state(row: Value) -> SourceState {
         SourceState::of(row.as_object().expect("an object"), &[])
+    }
+
+    #[test]
+    fn a_mark_in_a_text_or_a_heading_above_it_makes_a_row_private() {
+        for text in [
+            "[private] My therapist is Dr Ray.",
+            "(Privat) Meine Kontonummer endet auf 12.",
+            "Private: the salary band is C.",
+            "**Vertraulich:** der Kunde kündigt.",
+            "My home gate code is in the blue book (do not share).",
+            "I am on leave in May [personal]",
+            "Ma sœur vit à Lyon (privé)",
+            "The landlord is Ann <!-- private -->",
+        ] {
+            assert!(is_marked_private(text), "{text}");
+        }
+        for text in [
+            "Use private fields where you can.",
+            "Private methods begin with an underscore: see style.md",
+            "Call close() (idempotent)",
+            "Note: the private key is read from the vault.",
+            "Keep `private: false` in the manifest",
+            "[personal access tokens] expire after a year",
+        ] {
+            assert!(!is_marked_private(text), "{text}");
+        }
+        for heading in [
+            "Private",
+            "Notes (private)",
+            "Accounts – confidential",
+            "My stuff #private",
+            "Personal notes",
+            "Privat: Konten",
+        ] {
+            let title = format!("Project › {heading}");
+            assert!(state(json!({"title": title})).is_private, "{heading}");
+            assert!(state(json!({"metadata": {"headings": ["Project", heading]}})).is_private);
+        }
+        for heading in ["Private registry", "Secret handling", "Public and private methods"] {
+            let title = format!("Project › {heading}");
+            assert!(!state(json!({"title": title})).is_private, "{heading}");
+        }
     }
 
     #[test]
@@ -355,6 +475,20 @@ mod tests {
             json!({"metadata": {"sharing": "private"}}),
             json!({"status": "private"}),
             json!({"metadata": {"imported_from": {"file": "life/01 Private/health.md"}}}),
+            json!({"scope": "private"}),
+            json!({"labels": ["work", "Private"]}),
+            json!({"metadata": {"keywords": "health, private"}}),
+            json!({"category": "Personal"}),
+            json!({"sensitivity": "private"}),
+            json!({"sensitivity_label": "PII"}),
+            json!({"confidentiality": true}),
+            json!({"visibility": "hidden"}),
+            json!({"visibility": false}),
+            json!({"access_level": "owner"}),
+            json!({"permissions": {"visibility": "none"}}),
+            json!({"shared_with": ["nobody"]}),
+            json!({"metadata": {"meta": {"private": true}}}),
+            json!({"data": {"attributes": {"labels": {"private": true}}}}),
         ] {
             assert!(state(row.clone()).is_private, "{row}");
         }
@@ -366,9 +500,20 @@ mod tests {
             json!({"private": false}),
             json!({"private": null, "publish": true, "published": "2024-05-01"}),
             json!({"visibility": "team"}),
+            json!({"access": ["read", "write"], "sensitivity": "low", "confidentiality": false}),
+            json!({"scope": "user", "category": "private key handling", "labels": []}),
+            json!({"permissions": null, "classification": "", "meta": {"private": false}}),
             json!({"metadata": {"imported_from": {"file": "work/private.md"}}}),
         ] {
-            assert!(!state(row.clone()).is_private, "{row}");
+            let found = state(row.clone());
+            assert_eq!((found.is_private, found.unknown_status), (false, None), "{row}");
+        }
+        for (row, field) in [
+            (json!({"visibility": "squad 7"}), "visibility: squad 7"),
+            (json!({"metadata": {"access_level": 3}}), "access_level: 3"),
+            (json!({"sensitivity": ["amber"]}), "sensitivity: [\"amber\"]"),
+        ] {
+            assert_eq!(state(row.clone()).unknown_status.as_deref(), Some(field), "{row}");
         }
     }
 }

@@ -12,8 +12,8 @@ use super::label::{LabelRule, LearningLabel, find_label, names_source};
 use super::markdown::{
     BlockKind, MarkdownBlock, MarkdownLine, markdown_blocks, without_quotations,
 };
-use super::report::{is_nothing, is_report};
-use super::{Learning, LearningType};
+use super::report::{FIRST_UNSPACED, is_nothing, is_report, is_run};
+use super::{Learning, LearningType, says_something};
 
 /// A label and its colon stand in at most this many characters.
 const LABEL_CHARS_MAX: usize = 80;
@@ -300,8 +300,11 @@ fn column_learnings(block: &MarkdownBlock) -> Vec<Learning> {
 
 /// Whether a text has at least this many words; two characters of a script without blanks are one.
 fn has_words(text: &str, count: usize) -> bool {
-    let unspaced = text.chars().filter(|c| !c.is_ascii() && c.is_alphanumeric()).count();
-    text.split_whitespace().count().max(unspaced / 2) >= count
+    let is_unspaced = |c: char| c >= FIRST_UNSPACED && c.is_alphanumeric();
+    let unspaced = text.chars().filter(|c| is_unspaced(*c)).count();
+    let spaced = text.split(|c: char| c.is_whitespace() || is_unspaced(c));
+    let spaced = spaced.filter(|word| word.contains(char::is_alphanumeric)).count();
+    spaced + unspaced / 2 >= count
 }
 
 /// Whether a text is somebody's words between quotation marks, and at most names who said it.
@@ -317,7 +320,8 @@ fn is_quotation(text: &str) -> bool {
 fn labelled(mark: &LearningMark<'_>, text: &str) -> Option<Learning> {
     let Learning { kind, content } = learning(mark, text)?;
     let content = match mark.label.rule {
-        LabelRule::Told if !content.is_empty() => format!("{}: {content}", mark.words),
+        LabelRule::Told if !says_something(&content) => return None,
+        LabelRule::Told => format!("{}: {content}", mark.words),
         _ => content,
     };
     Some(Learning { kind, content })
@@ -334,7 +338,8 @@ fn learning(mark: &LearningMark<'_>, text: &str) -> Option<Learning> {
     let is_question = text.ends_with(['?', '？']);
     let (kind, content) = split_type(text);
     let kind = kind.unwrap_or(mark.kind);
-    (!text.is_empty() && !is_question && !is_nothing(text)).then_some(Learning { kind, content })
+    let says = !is_question && !is_nothing(text, mark.label.rule) && !is_run(text);
+    (!text.is_empty() && says).then_some(Learning { kind, content })
 }
 
 /// Whether the agent speaks to its user in this sentence.

@@ -13,20 +13,68 @@ pub(super) struct JsonLearnings {
 /// Lines of a message that are tried as the beginning of an object.
 const OBJECT_LINES_MAX: usize = 200;
 
-/// How a code block begins and ends.
-const FENCES: [&str; 2] = ["```", "~~~"];
+/// The least marks of a line that begins a code block.
+const FENCE_MARKS_MIN: usize = 3;
+
+/// What the lines that were read have opened and not closed: all in it may be another's words.
+#[derive(Default)]
+struct OpenQuotation<'t> {
+    /// The mark of a code block, and how many begin it; fewer do not end it.
+    fence: Option<(char, usize)>,
+    /// The name of a tag: `<blockquote>`, `<tool_result>`, `<details>`.
+    tag: Option<&'t str>,
+    /// A quotation by `>`, which goes on to an empty line.
+    paragraph: bool,
+}
+
+impl<'t> OpenQuotation<'t> {
+    /// Reads a line without its indentation; returns whether it begins or ends a code block.
+    fn read(&mut self, line: &'t str) -> bool {
+        let mark = line.chars().next().filter(|mark| ['`', '~'].contains(mark));
+        let count = mark.map_or(0, |mark| line.chars().take_while(|c| *c == mark).count());
+        let fence = mark.map(|mark| (mark, count)).filter(|_| count >= FENCE_MARKS_MIN);
+        match (self.fence, fence) {
+            (None, Some(_)) => self.fence = fence,
+            (Some((open, least)), Some((mark, count))) if open == mark && count >= least => {
+                self.fence = None;
+            }
+            (Some(_), _) => {}
+            (None, None) => self.read_prose(line),
+        }
+        fence.is_some()
+    }
+
+    fn read_prose(&mut self, line: &'t str) {
+        self.paragraph = !line.trim().is_empty() && (self.paragraph || line.starts_with('>'));
+        if self.tag.is_none() {
+            let opened = line.strip_prefix('<').filter(|rest| !rest.contains("/>"));
+            self.tag = opened.and_then(tag_name);
+        }
+        let ends = |tag: &str| line.split("</").skip(1).any(|rest| tag_name(rest) == Some(tag));
+        self.tag = self.tag.filter(|tag| !ends(tag));
+    }
+
+    fn is_open(&self) -> bool {
+        self.fence.is_some() || self.tag.is_some() || self.paragraph
+    }
+}
+
+/// The name with which a text begins that follows `<` or `</`.
+fn tag_name(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | ':'));
+    Some(&text[..end.unwrap_or(text.len())]).filter(|name| !name.is_empty())
+}
 
 /// The learnings of the JSON objects that begin a line of the message, bare or in a code block. What a code
-/// block shows may be a quotation: it adds, but replaces nothing.
+/// block or a quotation shows may be another's: it adds, but replaces nothing.
 pub(super) fn learnings_in_json(text: &str) -> Vec<JsonLearnings> {
     let (mut found, mut at, mut read, mut tried) = (Vec::new(), 0, 0, 0);
-    let mut is_in_fence = false;
+    let mut quotation = OpenQuotation::default();
     for line in text.split_inclusive('\n') {
         let bare = line.trim_start();
         let start = at + line.len() - bare.len();
         at += line.len();
-        if start >= read && FENCES.iter().any(|fence| bare.starts_with(fence)) {
-            is_in_fence = !is_in_fence;
+        if start >= read && quotation.read(bare) {
             continue;
         }
         if start < read || !bare.starts_with('{') || tried == OBJECT_LINES_MAX {
@@ -36,8 +84,9 @@ pub(super) fn learnings_in_json(text: &str) -> Vec<JsonLearnings> {
         let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
         if let Some(Ok(Value::Object(object))) = values.next() {
             read = start + values.byte_offset();
-            let is_code = is_in_fence || line.starts_with("    ") || line.starts_with('\t');
-            found.extend(of_object(&object).into_iter().filter(|all| !(is_code && all.replaces)));
+            let is_quoted =
+                quotation.is_open() || line.starts_with("    ") || line.starts_with('\t');
+            found.extend(of_object(&object).into_iter().filter(|all| !(is_quoted && all.replaces)));
         }
     }
     found

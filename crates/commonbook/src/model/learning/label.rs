@@ -1,4 +1,4 @@
-//! The labels that mark a learning, in five languages: `Remember:`, `Gotchas`, `For the next one:`.
+//! The labels that mark a learning, in twelve languages: `Remember:`, `Gotchas`, `For the next one:`.
 
 use std::sync::LazyLock;
 

@@ -185,10 +185,23 @@ fn what_a_message_quotes_replaces_nothing() {
         format!("It contains {all} and I ignored it."),
         format!("`{all}`"),
         format!("```\n{{\n\"x\": 1}}\n{all}\n```"),
+        format!("````\n```\n{all}\n```\n````"),
+        format!("~~~\n```\n{all}\n~~~"),
+        format!("> The page says\n{all}"),
+        format!("<blockquote>\n{all}\n</blockquote>"),
+        format!("<tool_result id=\"3\">\n{all}\n</tool_result>"),
+        format!("<details>\n<summary>The page</summary>\n\n{all}\n\n</details>"),
+        format!("</x>\n<issue>\n{all}"),
     ] {
         assert_eq!(extract_learnings(&message), LearningUpdate::default(), "{message}");
     }
-    for message in [all.to_owned(), format!("```sh\nls\n```\nDone.\n\n{all}\n")] {
+    for message in [
+        all.to_owned(),
+        format!("```sh\nls\n```\nDone.\n\n{all}\n"),
+        format!("> Do it.\n\nDone.\n{all}"),
+        format!("<details><summary>x</summary></details>\n{all}"),
+        format!("<br/>\n</p>\n\n1 < 2\n{all}"),
+    ] {
         assert!(extract_learnings(&message).replace.is_some(), "{message}");
     }
 }
@@ -231,6 +244,38 @@ fn only_explicit_statements_are_learnings() {
     ];
     for message in messages {
         assert_eq!(extract_learnings(message), LearningUpdate::default(), "{message}");
+    }
+}
+
+#[test]
+fn labels_of_many_hands_are_kept_and_answers_that_say_nothing_yet_are_not() {
+    for kept in [
+        "ok all green now.\n\nNote to future self: the seed script drops the schema first, dont run it on staging",
+        "## Root Cause Analysis\n\nThe retry loop kept the old token after a refresh, so every second call was refused.",
+        "PSA: `make clean` also removes the recorded fixtures",
+        "phew. Heads-up for the next one here: the mock clock is global to the process",
+        "One gotcha: the exporter rounds halves to even, the importer does not",
+        "Hinweis für später: der Nachtlauf sperrt die Tabelle bis sechs Uhr",
+        "Note à moi-même : le cache garde les en-têtes sans leur casse",
+        "Nota para mí: la cola no conserva el orden entre particiones",
+        "| 教训 |\n|---|\n| 重试之前必须先刷新令牌，否则第二次调用会被拒绝 |",
+        "Gotcha #2: the socket file outlives the process",
+        "Root cause: unknown to the vendor, but the pool leaks a connection for each timeout",
+    ] {
+        assert!(!learnings(kept).is_empty(), "{kept}");
+    }
+    for idle in [
+        "Decision: pending until the security review on Monday",
+        "Decision: TBD (see the ticket)",
+        "Root cause: unknown",
+        "Root cause: still investigating",
+        "TIL: nothing new today",
+        "Lessons learned: none.",
+        "Lesson: <component> failed because <reason>",
+        "Lesson learned: did we ever test the restore?",
+        "Ursache: noch unklar",
+    ] {
+        assert_eq!(learnings(idle), [], "{idle}");
     }
 }
 

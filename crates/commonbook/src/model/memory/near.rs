@@ -37,13 +37,18 @@ impl NoteStatements {
     /// The statements of a request.
     ///
     /// # Errors
-    /// `too_large` with the field if one of the lists is over [`limits::STATEMENTS`].
+    /// `too_large` with the field if one of the lists is over [`limits::STATEMENTS`]; `invalid` if both name one note.
     pub fn of(contradicts: &[MemoryId], repeats: &[MemoryId]) -> Result<Self> {
         for (field, list) in [("contradicts", contradicts), ("repeats", repeats)] {
             if list.len() > limits::STATEMENTS {
                 return Err(Error::too_large(field, list.len(), limits::STATEMENTS, "notes")
                     .hint("Name the nearest ones."));
             }
+        }
+        if let Some(place) = repeats.iter().position(|id| contradicts.contains(id)) {
+            let message = format!("{} is also in `contradicts`", repeats[place]);
+            return Err(Error::invalid(&format!("repeats[{place}]"), message)
+                .hint("A note either contradicts another or repeats it: leave one out."));
         }
         Ok(Self { contradicts: contradicts.to_vec(), repeats: repeats.to_vec() })
     }

@@ -346,6 +346,8 @@ impl SaveMemory {
             deleted_at: None,
             archived_at: None,
             usage: None,
+            rests_on: Vec::new(),
+            contradictions: Vec::new(),
         };
         memory.receive(None)?;
         memory.source.sha256 = sha256(&memory.text);

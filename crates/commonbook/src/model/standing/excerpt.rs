@@ -1,15 +1,20 @@
 //! Excerpts: as much of a file as its share of a context's budget holds.
 //!
-//! Prose comes first, since it explains the items. Then come items: a person's before all others,
-//! those with words of the task first, then the newest.
+//! Prose comes first, since it explains the items: lines with words of the task before the others, which
+//! come in the order of the file. A line that is longer than half of the room is cut. Then come items: a
+//! person's before all others, those with words of the task first, then the newest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ItemAuthor, StandingBlock, StandingBlockKind, StandingDocument};
-use commonbook_text::terms;
+use commonbook_text::{terms, tokens};
 
 /// An upper bound of the mean length of a token, in bytes.
 const MEAN_TOKEN_BYTES_MAX: usize = 12;
+/// A line of prose has at most this share of the room; a longer one is cut.
+const LINE_SHARE_DIVISOR: usize = 2;
+/// The least tokens of a line that is cut.
+const CUT_TOKENS_MIN: usize = 40;
 /// Maximum number of items and lines that are tried.
 const UNITS_TRIED_MAX: usize = 600;
 
@@ -27,7 +32,7 @@ pub struct StandingPart {
 pub struct StandingExcerpt {
     /// Texts with the indexes of their parts, in order; none is empty.
     pub texts: Vec<(usize, String)>,
-    /// Number of items and lines of prose without room.
+    /// Number of items and lines of prose without room, or without room for all of them.
     pub left_out: usize,
 }
 
@@ -65,14 +70,15 @@ impl StandingExcerpt {
         let order = units_in_order(parts, task);
         let mut taken = fitting_units(parts, &order, share, &count);
         loop {
-            let chosen: BTreeSet<ExcerptUnit> = taken.iter().copied().collect();
+            let chosen: BTreeMap<ExcerptUnit, Option<String>> = taken.iter().cloned().collect();
             let texts: Vec<_> = (0..parts.len())
                 .map(|part| (part, excerpt_of_part(parts, part, &chosen)))
                 .filter(|(_, text)| !text.is_empty())
                 .collect();
             // The tokens of the units need not add up to those of the whole.
             if total(&texts) <= share || taken.is_empty() {
-                return Self { texts, left_out: order.len() - taken.len() };
+                let cut = taken.iter().filter(|(_, cut)| cut.is_some()).count();
+                return Self { texts, left_out: order.len() - taken.len() + cut };
             }
             // The more the text exceeds its share, the more goes at a time.
             let surplus = total(&texts) - share;
@@ -102,10 +108,14 @@ fn units_in_order(parts: &[StandingPart], task: &str) -> Vec<ExcerptUnit> {
             match &found.kind {
                 StandingBlockKind::Prose => {
                     let lines = 0..prose_lines(found).count();
-                    prose.extend(lines.map(|line| ExcerptUnit { part, block, line }));
+                    prose.extend(
+                        lines.map(|line| {
+                            (scores[&(block, line)], ExcerptUnit { part, block, line })
+                        }),
+                    );
                 }
                 StandingBlockKind::Item(_) => {
-                    let (score, age) = (scores[&block], ages[&block]);
+                    let (score, age) = (scores[&(block, 0)], ages[&block]);
                     let day = found.mark.as_ref().map(|mark| mark.day.clone());
                     items.push((class, score, day, age, ExcerptUnit { part, block, line: 0 }));
                 }
@@ -117,17 +127,19 @@ fn units_in_order(parts: &[StandingPart], task: &str) -> Vec<ExcerptUnit> {
         let newest = b.2.cmp(&a.2).then(a.3.cmp(&b.3)).then(b.4.cmp(&a.4));
         a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)).then(newest)
     });
-    prose.into_iter().chain(items.into_iter().map(|(.., unit)| unit)).collect()
+    prose.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let prose = prose.into_iter().map(|(_, unit)| unit);
+    prose.chain(items.into_iter().map(|(.., unit)| unit)).collect()
 }
 
-/// The units that fit into `share` tokens, tried in this order; an item that is too long is skipped,
-/// and so is prose from the first line on that does not fit.
+/// The units that fit into `share` tokens, tried in this order, each with its text if that is cut. An item that is
+/// too long is skipped; of prose the first line that does not fit is cut, and what comes after it is left out.
 fn fitting_units(
     parts: &[StandingPart],
     order: &[ExcerptUnit],
     share: usize,
     count: &impl Fn(usize, &str) -> usize,
-) -> Vec<ExcerptUnit> {
+) -> Vec<(ExcerptUnit, Option<String>)> {
     let (mut taken, mut room) = (Vec::new(), share);
     let (mut headings, mut full_prose, mut opened) =
         (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -148,27 +160,48 @@ fn fitting_units(
         let is_new = |heading: &usize| !headings.contains(&(unit.part, *heading));
         let heading = document.heading_of(unit.block).filter(is_new);
         let heading_text = heading.map_or("", |heading| document.blocks[heading].raw.as_str());
-        // Skips counting what is much too long.
-        let may_fit = text.len() <= room.saturating_mul(MEAN_TOKEN_BYTES_MAX);
         let frame = *frames.entry(unit.part).or_insert_with(|| count(unit.part, ""));
         let tokens = |text: &str| count(unit.part, text.trim()).saturating_sub(frame) + 1;
         let head = if opened.contains(&unit.part) { 0 } else { frame };
         let heading_cost = heading.map_or(0, |_| tokens(heading_text) + 1);
-        let cost = if may_fit { tokens(text) + heading_cost + head } else { usize::MAX };
-        if cost <= room {
-            room -= cost;
+        let beside = heading_cost + head;
+        let most = if is_prose { share / LINE_SHARE_DIVISOR } else { room };
+        let most = most.min(room.saturating_sub(beside));
+        // Skips counting what is much too long.
+        let may_fit = text.len() <= most.saturating_mul(MEAN_TOKEN_BYTES_MAX);
+        let fits = may_fit && tokens(text) <= most;
+        let cut = (!fits && is_prose && most >= CUT_TOKENS_MIN).then(|| cut_line(text, most));
+        if is_prose && !fits {
+            full_prose.insert(unit.part);
+        }
+        if fits || cut.is_some() {
+            room = room.saturating_sub(tokens(cut.as_deref().unwrap_or(text)) + beside);
             opened.insert(unit.part);
             headings.extend(heading.map(|heading| (unit.part, heading)));
-            taken.push(*unit);
-        } else if is_prose {
-            full_prose.insert(unit.part);
+            taken.push((*unit, cut));
         }
     }
     taken
 }
 
+/// The beginning of a line, with a mark that it goes on.
+fn cut_line(text: &str, max_tokens: usize) -> String {
+    // Only the beginning of a long line is counted.
+    let end = text.floor_char_boundary(max_tokens.saturating_mul(MEAN_TOKEN_BYTES_MAX));
+    // A line in the text has some tokens more than alone.
+    let cut = tokens::cut(text[..end].trim_end(), max_tokens.saturating_sub(CUT_TOKENS_MIN / 4));
+    match cut.ends_with(tokens::CUT_MARK) {
+        true => cut.into_owned(),
+        false => format!("{cut}{}", tokens::CUT_MARK),
+    }
+}
+
 /// The chosen units of a part under their headings, in the order of the file.
-fn excerpt_of_part(parts: &[StandingPart], part: usize, chosen: &BTreeSet<ExcerptUnit>) -> String {
+fn excerpt_of_part(
+    parts: &[StandingPart],
+    part: usize,
+    chosen: &BTreeMap<ExcerptUnit, Option<String>>,
+) -> String {
     let mut text = String::new();
     let mut heading: Option<&str> = None;
     for (block, found) in parts[part].document.blocks.iter().enumerate() {
@@ -181,9 +214,8 @@ fn excerpt_of_part(parts: &[StandingPart], part: usize, chosen: &BTreeSet<Excerp
             StandingBlockKind::Prose => prose_lines(found).collect(),
         };
         for (line, shown) in lines.into_iter().enumerate() {
-            if !chosen.contains(&ExcerptUnit { part, block, line }) {
-                continue;
-            }
+            let Some(cut) = chosen.get(&ExcerptUnit { part, block, line }) else { continue };
+            let shown = cut.as_deref().unwrap_or(shown);
             if let Some(heading) = heading.take() {
                 let gap = if text.is_empty() { "" } else { "\n" };
                 text.push_str(&format!("{gap}{}\n", heading.trim()));
@@ -229,19 +261,25 @@ impl StandingDocument {
         ages
     }
 
-    /// How much each item says about a task: the words that it shares with it, rare ones more.
-    fn task_scores(&self, task: &str) -> BTreeMap<usize, f64> {
+    /// How much each item and each line of prose says about a task, by block and line: the words that it shares
+    /// with it, rare ones more.
+    fn task_scores(&self, task: &str) -> BTreeMap<(usize, usize), f64> {
         let wanted = terms::query_terms(task);
-        let mut items: Vec<(usize, BTreeSet<String>)> = Vec::new();
+        let mut items: Vec<((usize, usize), BTreeSet<String>)> = Vec::new();
         let mut section: Vec<String> = Vec::new();
         for (index, block) in self.blocks.iter().enumerate() {
             match &block.kind {
                 StandingBlockKind::Section(name) => section = terms::terms(name),
                 StandingBlockKind::Item(text) => {
                     let words = terms::terms(text).into_iter().chain(section.iter().cloned());
-                    items.push((index, words.collect()));
+                    items.push(((index, 0), words.collect()));
                 }
-                StandingBlockKind::Prose => {}
+                StandingBlockKind::Prose => {
+                    let lines = prose_lines(block).enumerate();
+                    items.extend(lines.map(|(line, text)| {
+                        ((index, line), terms::terms(text).into_iter().collect())
+                    }));
+                }
             }
         }
         let worth = |term: &String| {
@@ -253,6 +291,6 @@ impl StandingDocument {
             let found = worths.iter().filter(|(term, _)| terms.contains(*term));
             found.map(|(_, worth)| worth).sum()
         };
-        items.iter().map(|(index, terms)| (*index, score(terms))).collect()
+        items.iter().map(|(place, terms)| (*place, score(terms))).collect()
     }
 }

@@ -15,15 +15,17 @@ mod receipt;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
 
 use crate::base::error::Result;
 use crate::base::limits;
+use crate::model::case::CaseKey;
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::item::{PromptEntry, PromptItem};
 use commonbook_text::fence::{Fence, RULES_NOTE};
+use commonbook_text::sanitize::shown_name;
 use commonbook_text::terms::composed;
 use commonbook_text::tokens::{self, TokenBudget};
 use commonbook_text::{sanitize, string_enum};
@@ -152,6 +154,8 @@ pub struct ContextCandidate {
     pub contradicts: Vec<String>,
     /// The ids of the memories that a digest made it of: no text tells both.
     pub copy_of: Vec<String>,
+    /// The case of which the task found an entry.
+    pub case: Option<CaseKey>,
 }
 
 impl ContextCandidate {
@@ -175,6 +179,7 @@ impl ContextCandidate {
             supersedes: Vec::new(),
             contradicts: Vec::new(),
             copy_of: Vec::new(),
+            case: None,
         }
     }
 }
@@ -199,6 +204,9 @@ pub struct ContextSettings {
     pub unread: usize,
     /// At most this many tokens, the fence included.
     pub budget: usize,
+    /// The tokens that the standing memory has beside the budget; `None` where somebody set the budget, of which
+    /// it has its share then.
+    pub standing: Option<usize>,
 }
 
 impl Default for ContextSettings {
@@ -212,6 +220,7 @@ impl Default for ContextSettings {
             maximum: limits::CONTEXT_MAXIMUM,
             unread: limits::CONTEXT_UNREAD,
             budget: limits::CONTEXT_TOKENS,
+            standing: Some(limits::STANDING_TOKENS),
         }
     }
 }
@@ -370,6 +379,7 @@ fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<C
         let places = text_place(x.source).cmp(&text_place(y.source));
         places.then(x.place.cmp(&y.place)).then(a.input_index.cmp(&b.input_index))
     });
+    name_cases(&mut merged);
     for place in 0..merged.len() {
         if let Some(first) = find_contradicted(&merged, place) {
             merged[first].against = Some(Box::new(merged[place].candidate.clone()));
@@ -377,6 +387,21 @@ fn merge(candidates: Vec<ContextCandidate>, settings: &ContextSettings) -> Vec<C
         }
     }
     merged
+}
+
+/// Lets the first of the entries that the task found in a case name it: the whole case says more than they do.
+fn name_cases(merged: &mut [CandidateOutcome]) {
+    let mut named: BTreeSet<CaseKey> = BTreeSet::new();
+    for outcome in merged {
+        let has_headline = matches!(outcome.left, None | Some((OmissionReason::Threshold, _)));
+        let candidate = &mut outcome.candidate;
+        let Some(case) = candidate.case.as_ref().filter(|_| has_headline) else { continue };
+        if named.insert(case.clone()) {
+            let note = format!("in case {}", shown_name(case.as_str()));
+            candidate.headline_notes.push(note.clone());
+            candidate.item.notes.push(note);
+        }
+    }
 }
 
 /// A candidate with as much of its text as a context shows: `get_memory` returns a long memory whole.
@@ -477,9 +502,11 @@ fn id_key(id: &str) -> String {
     format!("id {id}")
 }
 
+/// What a text says: neither letter case, blanks nor the mark at its end tell it from another.
 fn text_key(text: &str) -> String {
-    let text = composed(text);
-    format!("text {}", text.split_whitespace().collect::<Vec<_>>().join(" "))
+    let text = composed(text).to_lowercase();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("text {}", words.trim_end_matches(['.', '!', '…', '。', '！']))
 }
 
 /// An included candidate before this index that contradicts the one at it, unless it has a

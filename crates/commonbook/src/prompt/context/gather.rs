@@ -9,7 +9,7 @@ use crate::base::id::{MemoryId, handle};
 use crate::model::agent::Agent;
 use crate::model::case::digest::DigestOrigin;
 use crate::model::case::{Case, CaseProposal};
-use crate::model::contradiction::ContradictionMark;
+use crate::model::contradiction::{ContradictionMark, ContradictionStatus};
 use crate::model::handoff::{Handoff, HandoffStatus};
 use crate::model::memory::{Memory, RetractionNotice};
 use crate::prompt::headlines::headline_notes;
@@ -74,7 +74,13 @@ impl CandidateBuilder<'_> {
             }
             _ => self.templates.tell(kind, memory.told_text()),
         };
-        let (headline, headline_notes) = (memory.headline(), headline_notes(memory));
+        let (headline, mut headline_notes) = (memory.headline(), headline_notes(memory));
+        let open = self
+            .marks
+            .iter()
+            .find(|mark| mark.memory == memory.id && mark.status == ContradictionStatus::Open);
+        headline_notes
+            .extend(open.map(|mark| format!("contradicts #{}", handle(&mark.other.to_string()))));
         ContextCandidate {
             headline,
             headline_notes,
@@ -240,6 +246,7 @@ impl CandidateBuilder<'_> {
                 .flat_map(|origin| origin.sources)
                 .map(|source| source.to_string())
                 .collect(),
+            case: memory.case.clone().filter(|_| source == ContextSource::Relevant),
             ..ContextCandidate::of(item, source)
         }
     }

@@ -134,6 +134,7 @@ impl ContextPreferences {
             threshold: own.threshold.unwrap_or(usual.threshold),
             maximum: own.max_memories.map_or(usual.maximum, |most| most as usize),
             budget: own.budget.map_or(usual.budget, |most| most as usize),
+            standing: usual.standing.filter(|_| own.budget.is_none()),
             ..usual
         }
     }

@@ -100,6 +100,7 @@ impl GetContext {
                 budget,
                 maximum,
                 threshold,
+                standing: settings.standing.filter(|_| self.budget.is_none()),
                 full_first,
                 by_command: settings.by_command || full_first > 0,
                 ..settings

@@ -21,7 +21,7 @@ fn entity(ids: &CountingIds, author: &str, value: &str) -> EntitySummary {
         id: EntityId::new(ids, at(0)),
         kind: "tool".into(),
         value: value.into(),
-        context: None,
+        context: Some("slow".into()),
         attributes: Vec::new(),
         agent: agent(author),
         at: at(0),
@@ -112,7 +112,7 @@ fn a_session_is_resumed_with_all_its_parts() {
          -- Open handoffs\n#{open_handle} developer, 15 Jan, handoff, to qa, pending\n> Validate\n\
          -- Cases\n-- Case orders: 5 entries, 2 unread\n> Orders are slow\n\
          -- Handoffs, the latest first\n-- analyst to developer: completed, 2027-01-15 08:00 UTC\n\
-         -- Entities\n#{tool_handle} analyst, 15 Jan, tool\n> PostgreSQL\n\
+         -- Entities\n#{tool_handle} analyst, 15 Jan, tool\n> PostgreSQL: slow\n\
          -- Memories, the oldest first\n\
          #{older_handle} analyst, 15 Jan, decision\n> Slow.\n\
          #{newer_handle} developer, 15 Jan, decision\n> Joined.\n\
@@ -277,7 +277,7 @@ fn what_changed_since_the_checkpoint_is_marked() {
         "decision, corrected since\n> before\n".to_owned(),
         format!("decision, superseded since by #{}\n> old\n", handle(&heir)),
         format!("-- Deleted after the checkpoint\n-- #{} of ann, 2027-01-15\n", handle(&gone)),
-        "tool, stated after the checkpoint\n> PostgreSQL\n".to_owned(),
+        "tool, stated after the checkpoint\n> PostgreSQL: slow\n".to_owned(),
         "to qa, pending, later than the checkpoint\n> Validate\n".to_owned(),
         "-- ann to bob: completed, since the checkpoint,".to_owned(),
         "-- bob to ann: completed, later than the checkpoint,".to_owned(),

@@ -88,6 +88,22 @@ impl DatabaseAddress {
         Ok(Self { config, tls, is_pooled })
     }
 
+    /// Where the database is, without user and password: `db.example:5432/memories`.
+    pub(super) fn place(&self) -> String {
+        let ports = self.config.get_ports();
+        let hosts = self.config.get_hosts().iter().enumerate().map(|(index, host)| {
+            let port = ports.get(index).or(ports.first()).copied().unwrap_or(5432);
+            match host {
+                Host::Tcp(name) => format!("{name}:{port}"),
+                #[cfg(unix)]
+                Host::Unix(folder) => format!("{}:{port}", folder.display()),
+            }
+        });
+        let hosts = hosts.collect::<Vec<_>>().join(", ");
+        let database = self.config.get_dbname().or(self.config.get_user()).unwrap_or_default();
+        format!("{hosts}/{database}")
+    }
+
     /// Opens a connection.
     pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
         self.connect_by(&self.config)

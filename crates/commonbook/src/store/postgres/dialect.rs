@@ -461,4 +461,27 @@ mod tests {
     fn a_row_replaces_another_only_in_a_table_with_a_known_key() {
         assert!(translate("INSERT OR REPLACE INTO unknown (a) VALUES (?1)", "fine").is_err());
     }
+
+    /// The statements of all verbs as they are written, each space and continued line one space.
+    fn written_statements() -> String {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/store/sql");
+        let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+        let texts = files.map(|path| std::fs::read_to_string(path).unwrap().replace("\\\n", " "));
+        let words =
+            texts.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// What is replaced as it is written is no longer replaced when a statement changes a letter of it.
+    #[test]
+    fn every_piece_that_is_replaced_stands_in_a_statement() {
+        let statements = written_statements();
+        for (piece, _) in FRAGMENTS {
+            assert!(statements.contains(piece), "no statement contains {piece:?}");
+        }
+        for (table, _) in REPLACED_TABLES {
+            let insert = format!("INSERT OR REPLACE INTO {table} ");
+            assert!(statements.contains(&insert), "no statement contains {insert:?}");
+        }
+    }
 }

@@ -106,9 +106,13 @@ impl ConnectionPool {
     fn connect(&self) -> Result<PostgresSession> {
         let is_warned = Arc::new(AtomicBool::new(false));
         let client = self.address.connect_noting(Arc::clone(&is_warned));
-        let client = client.map_err(|error| match error.code() {
-            Some(_) => server_error(error),
-            None => unreachable_server(error),
+        let client = client.map_err(|error| {
+            let mut error = match error.code() {
+                Some(_) => server_error(error),
+                None => unreachable_server(error),
+            };
+            error.message = format!("{} ({})", error.message, self.address.place());
+            error
         })?;
         let session = PostgresSession::start(client, self.address.is_pooled(), is_warned)?;
         self.check_history(session.fixed_history())?;

@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::SqlRow;
 use super::row::text;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -68,7 +68,7 @@ pub(super) struct AudienceCache {
     numbers: Vec<(Audience, i64)>,
 }
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// The audiences that a sight belongs to, of those that ever had a memory, by number.
     pub(super) fn visible_audiences(&self, sight: &Sight) -> Result<Rc<[VisibleAudience]>> {
         let cached = self.audiences.borrow().visible.iter().find(|(of, _)| of == sight).cloned();

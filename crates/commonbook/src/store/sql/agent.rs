@@ -2,17 +2,18 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::row::{text, time};
 use crate::base::error::Result;
 use crate::model::access::Sight;
 use crate::model::agent::{Agent, AgentRecord};
 use crate::model::caller::Caller;
 use crate::model::workspace::Workspace;
-use crate::store::AgentRows;
 
-impl AgentRows for SqlTransaction<'_> {
-    fn note_agent_seen(&mut self, caller: &Caller, at: Timestamp) -> Result<()> {
+/// The rows of the agent registry.
+impl Tx<'_> {
+    /// Notes that this caller was seen.
+    pub fn note_agent_seen(&mut self, caller: &Caller, at: Timestamp) -> Result<()> {
         let at = at.as_millisecond();
         self.execute(
             "INSERT INTO agent (workspace, name, first_seen, last_seen, device, client) \
@@ -26,12 +27,14 @@ impl AgentRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn last_seen(&self, workspace: &Workspace, agent: &Agent) -> Result<Option<Timestamp>> {
+    /// When this agent was last seen, if ever.
+    pub fn last_seen(&self, workspace: &Workspace, agent: &Agent) -> Result<Option<Timestamp>> {
         let sql = "SELECT last_seen FROM agent WHERE workspace = ?1 AND name = ?2";
         self.query_one(sql, [workspace.as_str(), agent.as_str()], |row| Ok(time(row.get(0)?)))
     }
 
-    fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>> {
+    /// Every agent of the workspace by name, with the number of its memories in sight.
+    pub fn agents(&self, sight: &Sight, workspace: &Workspace) -> Result<Vec<AgentRecord>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         // Grouped in the order of the index first, which spares sorting every row.
@@ -56,12 +59,19 @@ impl AgentRows for SqlTransaction<'_> {
         })
     }
 
-    fn agent_names(&self, workspace: &Workspace) -> Result<Vec<Agent>> {
+    /// The names of every agent of the workspace, last seen first.
+    pub fn agent_names(&self, workspace: &Workspace) -> Result<Vec<Agent>> {
         let sql = "SELECT name FROM agent WHERE workspace = ?1 ORDER BY last_seen DESC, name";
         self.query_all(sql, [workspace.as_str()], |row| text(row, "name"))
     }
 
-    fn agents_below(&self, workspace: &Workspace, agent: &Agent, limit: u32) -> Result<Vec<Agent>> {
+    /// The agents below this one that were seen in a workspace, last seen first.
+    pub fn agents_below(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        limit: u32,
+    ) -> Result<Vec<Agent>> {
         // `0` is the character after `/`.
         let (from, until) = (format!("{agent}/"), format!("{agent}0"));
         let sql = "SELECT name FROM agent WHERE workspace = ?1 AND name > ?2 AND name < ?3 \

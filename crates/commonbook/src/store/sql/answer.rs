@@ -2,15 +2,27 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::row::time;
 use crate::base::error::Result;
 use crate::model::agent::Agent;
 use crate::model::workspace::Workspace;
-use crate::store::{AnswerRows, IdempotencyRecord};
 
-impl AnswerRows for SqlTransaction<'_> {
-    fn kept_answer(
+/// An answer that is returned again for the same request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyRecord {
+    /// The fingerprint of the request.
+    pub request_sha256: String,
+    /// The answer, as JSON.
+    pub answer: String,
+    /// When it was returned first.
+    pub at: Timestamp,
+}
+
+/// The answers stored under idempotency keys.
+impl Tx<'_> {
+    /// The answer stored under this key.
+    pub fn kept_answer(
         &self,
         workspace: &Workspace,
         agent: &Agent,
@@ -30,7 +42,8 @@ impl AnswerRows for SqlTransaction<'_> {
         )
     }
 
-    fn keep_answer(
+    /// Stores an answer under this key.
+    pub fn keep_answer(
         &mut self,
         workspace: &Workspace,
         agent: &Agent,
@@ -52,7 +65,8 @@ impl AnswerRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn drop_answers(&mut self, before: Timestamp) -> Result<()> {
+    /// Drops the answers stored before this time.
+    pub fn drop_answers(&mut self, before: Timestamp) -> Result<()> {
         self.execute("DELETE FROM answer WHERE at < ?1", [before.as_millisecond()])?;
         Ok(())
     }

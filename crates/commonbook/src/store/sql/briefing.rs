@@ -4,21 +4,22 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::access::VisibleAudience;
 use super::driver::ToSql;
 use super::memory::{self, MEMORY_COLUMNS};
 use crate::base::error::Result;
 use crate::model::access::{Audience, Sight, StoredMemory};
 use crate::prompt::briefing::{BriefingItem, BriefingKey, BriefingRecord, MemoryCensus};
-use crate::store::BriefingRows;
 
 /// Current memories, as the index `memory_important` has them.
 const CURRENT: &str = "m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.archived_at IS NULL \
     AND m.retraction IS NULL";
 
-impl BriefingRows for SqlTransaction<'_> {
-    fn briefing(&self, key: &BriefingKey) -> Result<BriefingRecord> {
+/// The rows of briefings.
+impl Tx<'_> {
+    /// What this session has heard.
+    pub fn briefing(&self, key: &BriefingKey) -> Result<BriefingRecord> {
         let sql =
             "SELECT position FROM briefing WHERE workspace = ?1 AND agent = ?2 AND session = ?3";
         let position = self.query_one(sql, params(key), |row| row.get(0))?;
@@ -28,7 +29,9 @@ impl BriefingRows for SqlTransaction<'_> {
         Ok(BriefingRecord { position: position.flatten(), items: items.into_iter().collect() })
     }
 
-    fn record_briefing(
+    /// Records that this session has heard these items, besides earlier ones, and with `position` how far in the
+    /// journal. A position never moves back.
+    pub fn record_briefing(
         &mut self,
         key: &BriefingKey,
         position: Option<u64>,
@@ -55,7 +58,8 @@ impl BriefingRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn forget_briefing(&mut self, key: &BriefingKey) -> Result<()> {
+    /// Forgets what this session has heard.
+    pub fn forget_briefing(&mut self, key: &BriefingKey) -> Result<()> {
         for table in ["briefing", "briefed_item"] {
             let sql =
                 format!("DELETE FROM {table} WHERE workspace = ?1 AND agent = ?2 AND session = ?3");
@@ -64,7 +68,9 @@ impl BriefingRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn drop_briefings(&mut self, before: Timestamp, limit: u32) -> Result<u64> {
+    /// Removes at most `limit` sessions that were briefed last before this time, with their items;
+    /// returns the number removed.
+    pub fn drop_briefings(&mut self, before: Timestamp, limit: u32) -> Result<u64> {
         let old = "SELECT workspace, agent, session FROM briefing WHERE at < ?1 \
                    ORDER BY at, workspace, agent, session LIMIT ?2";
         let mut dropped = 0;
@@ -75,7 +81,10 @@ impl BriefingRows for SqlTransaction<'_> {
         Ok(dropped as u64)
     }
 
-    fn important_memories(&self, sight: &Sight, limit: u32) -> Result<Vec<StoredMemory>> {
+    /// At most `limit` current memories in sight that are not quarantined: the most important ones
+    /// first, then the newest. Without profiles, task contexts, conversations, handoffs and entries
+    /// of cases, and without those about a user that the sight does not work for.
+    pub fn important_memories(&self, sight: &Sight, limit: u32) -> Result<Vec<StoredMemory>> {
         let mut memories = Vec::new();
         for audience in self.briefed_audiences(sight)? {
             let seen = self.seen_in(&audience);
@@ -98,7 +107,9 @@ impl BriefingRows for SqlTransaction<'_> {
         Ok(memories)
     }
 
-    fn memory_census(&self, sight: &Sight, most: u64) -> Result<MemoryCensus> {
+    /// The current memories in sight that are not quarantined, counted up to `most` and one, and
+    /// their owners.
+    pub fn memory_census(&self, sight: &Sight, most: u64) -> Result<MemoryCensus> {
         let (mut memories, mut owners) = (0, BTreeSet::new());
         for audience in self.briefed_audiences(sight)? {
             let seen = self.seen_in(&audience);
@@ -126,7 +137,7 @@ impl BriefingRows for SqlTransaction<'_> {
     }
 }
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// The audiences in sight whose memories a briefing may tell of.
     fn briefed_audiences(&self, sight: &Sight) -> Result<Vec<VisibleAudience>> {
         let of_user = |audience: &&VisibleAudience| match &audience.audience {

@@ -2,17 +2,18 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::row::{text, time};
 use crate::base::error::Result;
 use crate::base::id::OperationId;
 use crate::model::agent::Agent;
 use crate::model::bulk::{BulkItem, BulkOperation};
 use crate::model::workspace::Workspace;
-use crate::store::BulkOperationRows;
 
-impl BulkOperationRows for SqlTransaction<'_> {
-    fn bulk_operation(
+/// The rows of bulk operations.
+impl Tx<'_> {
+    /// The bulk operation with this id.
+    pub fn bulk_operation(
         &self,
         workspace: &Workspace,
         id: OperationId,
@@ -29,7 +30,8 @@ impl BulkOperationRows for SqlTransaction<'_> {
         })
     }
 
-    fn open_operation(
+    /// The bulk operation that this agent ran at this time, if memories of it can be put back.
+    pub fn open_operation(
         &self,
         workspace: &Workspace,
         agent: &Agent,
@@ -42,7 +44,8 @@ impl BulkOperationRows for SqlTransaction<'_> {
         self.query_one(sql, params, |row| text(row, 0))
     }
 
-    fn operation_ids_ending(
+    /// At most `limit` ids with this ending of bulk operations that this agent ran in this workspace.
+    pub fn operation_ids_ending(
         &self,
         workspace: &Workspace,
         agent: &Agent,
@@ -55,7 +58,8 @@ impl BulkOperationRows for SqlTransaction<'_> {
         self.query_all(sql, params, |row| text(row, 0))
     }
 
-    fn put_bulk_operation(&mut self, act: &BulkOperation) -> Result<()> {
+    /// Stores a bulk operation; an existing one stays unchanged.
+    pub fn put_bulk_operation(&mut self, act: &BulkOperation) -> Result<()> {
         self.execute(
             "INSERT OR IGNORE INTO act (workspace, id, kind, agent, at) VALUES (?1, ?2, ?3, ?4, ?5)",
             (
@@ -69,7 +73,8 @@ impl BulkOperationRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn add_bulk_item(&mut self, act: &BulkOperation, done: &BulkItem) -> Result<()> {
+    /// Records that a bulk operation changed one more memory.
+    pub fn add_bulk_item(&mut self, act: &BulkOperation, done: &BulkItem) -> Result<()> {
         self.execute(
             "INSERT INTO act_memory (workspace, act, memory, owner, revision) \
              VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -84,7 +89,8 @@ impl BulkOperationRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn take_bulk_items(&mut self, act: &BulkOperation, limit: u32) -> Result<Vec<BulkItem>> {
+    /// Removes at most `limit` memories from a bulk operation, to undo their changes.
+    pub fn take_bulk_items(&mut self, act: &BulkOperation, limit: u32) -> Result<Vec<BulkItem>> {
         let (workspace, id) = (act.workspace.as_str(), act.id.to_string());
         let taken = self.query_all(
             "SELECT memory, owner, revision FROM act_memory WHERE workspace = ?1 AND act = ?2 \
@@ -104,7 +110,8 @@ impl BulkOperationRows for SqlTransaction<'_> {
         Ok(taken)
     }
 
-    fn drop_bulk_operations(&mut self, before: Timestamp) -> Result<()> {
+    /// Drops the bulk operations from before this time, which cannot be undone then.
+    pub fn drop_bulk_operations(&mut self, before: Timestamp) -> Result<()> {
         let before = [before.as_millisecond()];
         self.execute(
             "DELETE FROM act_memory WHERE EXISTS (SELECT 1 FROM act a WHERE a.at < ?1 \

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::{SqlRow, ToSql};
 use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, json, optional_text, text, time};
@@ -12,15 +12,44 @@ use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseBranch, CaseKey, CaseStatus, EntryFilter, EntryKind};
 use crate::model::workspace::Workspace;
-use crate::store::{CaseRows, EntryStretch};
 
-impl CaseRows for SqlTransaction<'_> {
-    fn case(&self, workspace: &Workspace, key: &CaseKey) -> Result<Option<Case>> {
+/// Positions of one case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryStretch {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The case.
+    pub case: CaseKey,
+    /// After this position.
+    pub after: u64,
+    /// Up to this one.
+    pub until: u64,
+}
+
+/// A case whose digest may run by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseActivity {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// The case.
+    pub case: CaseKey,
+    /// Memories saved in sessions on it since its digest ran.
+    pub memories: u32,
+    /// Sessions on it that have ended since.
+    pub ended: u32,
+}
+
+/// The rows of cases. Everybody in a workspace reads all its cases; their entries are memories.
+impl Tx<'_> {
+    /// The case with this key.
+    pub fn case(&self, workspace: &Workspace, key: &CaseKey) -> Result<Option<Case>> {
         let sql = "SELECT * FROM case_log WHERE workspace = ?1 AND key = ?2";
         self.query_one(sql, [workspace.as_str(), key.as_str()], from_row)
     }
 
-    fn cases(
+    /// At most `limit` cases with this status and label, or with any, last opened first, each with
+    /// the position of its opening in the journal, which is before the given one.
+    pub fn cases(
         &self,
         workspace: &Workspace,
         status: Option<CaseStatus>,
@@ -37,7 +66,9 @@ impl CaseRows for SqlTransaction<'_> {
         self.query_all(sql, params, |row| Ok((row.get("sequence")?, from_row(row)?)))
     }
 
-    fn branches(
+    /// At most `limit` branches of a case, last opened first, each with the position of its opening
+    /// in the journal, which is before the given one.
+    pub fn branches(
         &self,
         workspace: &Workspace,
         case: &CaseKey,
@@ -52,7 +83,8 @@ impl CaseRows for SqlTransaction<'_> {
         self.query_all(sql, params, |row| Ok((row.get("sequence")?, from_row(row)?)))
     }
 
-    fn case_keys(
+    /// At most `limit` keys of cases that begin with this text, in order.
+    pub fn case_keys(
         &self,
         workspace: &Workspace,
         beginning: &str,
@@ -63,7 +95,8 @@ impl CaseRows for SqlTransaction<'_> {
         self.query_all(sql, (workspace.as_str(), beginning, limit), |row| text(row, 0))
     }
 
-    fn inactive_cases(&self, of: Option<&Workspace>) -> Result<Vec<(Workspace, CaseKey)>> {
+    /// Every case that is not open, of one workspace or of all.
+    pub fn inactive_cases(&self, of: Option<&Workspace>) -> Result<Vec<(Workspace, CaseKey)>> {
         let sql = "SELECT workspace, key FROM case_log WHERE status <> 'open'";
         let case = |row: &SqlRow<'_>| Ok((text(row, 0)?, text(row, 1)?));
         match of {
@@ -72,7 +105,8 @@ impl CaseRows for SqlTransaction<'_> {
         }
     }
 
-    fn entries(
+    /// The entries of a case in sight at the positions after `after` and up to `until`, in order.
+    pub fn entries(
         &self,
         sight: &Sight,
         workspace: &Workspace,
@@ -93,7 +127,9 @@ impl CaseRows for SqlTransaction<'_> {
         seen.all(&sql, &more, memory::from_row)
     }
 
-    fn selected_entries(
+    /// At most `limit` entries of a case in sight at these positions that the filter selects: the
+    /// first ones, or the last ones, in the order that the filter names.
+    pub fn selected_entries(
         &self,
         sight: &Sight,
         stretch: &EntryStretch,
@@ -128,7 +164,9 @@ impl CaseRows for SqlTransaction<'_> {
         seen.all(&sql, &more, memory::from_row)
     }
 
-    fn entries_of_others(
+    /// The number of entries of a case in sight at these positions that other agents appended and
+    /// nobody retracted.
+    pub fn entries_of_others(
         &self,
         sight: &Sight,
         stretch: &EntryStretch,
@@ -154,7 +192,9 @@ impl CaseRows for SqlTransaction<'_> {
         Ok(count.unwrap_or(0))
     }
 
-    fn superseded_entries(
+    /// The entries of a case, in sight, that these entries superseded: pairs of the newer and the
+    /// older one.
+    pub fn superseded_entries(
         &self,
         sight: &Sight,
         workspace: &Workspace,
@@ -173,7 +213,8 @@ impl CaseRows for SqlTransaction<'_> {
         seen.all(&sql, &more, |row| Ok((text(row, 0)?, text(row, 1)?)))
     }
 
-    fn insert_case(&mut self, case: &Case, sequence: u64) -> Result<()> {
+    /// Stores a new case; `sequence` is the position of its event in the journal.
+    pub fn insert_case(&mut self, case: &Case, sequence: u64) -> Result<()> {
         self.execute(
             "INSERT INTO case_log (workspace, key, sequence, title, status, version, opened_by, \
              opened_at, changed_at, parent, branched_at) \
@@ -195,7 +236,8 @@ impl CaseRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn replace_case(&mut self, case: &Case) -> Result<()> {
+    /// Replaces a case by its new state.
+    pub fn replace_case(&mut self, case: &Case) -> Result<()> {
         self.execute(
             "UPDATE case_log SET title = ?3, status = ?4, version = ?5, changed_at = ?6, \
              revision = ?7, labels = ?8, lead = ?9, merged_at = ?10 WHERE workspace = ?1 AND key = ?2",

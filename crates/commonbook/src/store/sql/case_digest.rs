@@ -2,14 +2,15 @@
 
 use jiff::Timestamp;
 
+use super::case::CaseActivity;
+use super::follower::{JournalLag, JournalScope};
 use super::row::{encode_json, json, text, time};
-use super::{SqlTransaction, case};
+use super::{Tx, case};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::agent::Agent;
 use crate::model::case::{Case, CaseKey, CaseProposal, ProposalStatus};
 use crate::model::workspace::Workspace;
-use crate::store::{CaseActivity, CaseDigestRows, JournalLag, JournalScope};
 
 /// The name of the follower that counts what happened on each case.
 const ACTIVITY_FOLLOWER: &str = "digests";
@@ -20,20 +21,26 @@ const ACTIVITY_RULES_REVISION: u32 = 1;
 /// Why proposals are written outside of any sight.
 const OWN_DERIVED: &str = "a proposal is written and removed, and shown to nobody here";
 
-impl CaseDigestRows for SqlTransaction<'_> {
-    fn case_activity_behind(&self, scope: &JournalScope) -> Result<Vec<JournalLag>> {
+/// The rows of digests that run by themselves, and of the proposals that they make.
+impl Tx<'_> {
+    /// The journals in this scope that are ahead of the activity of their cases, by workspace.
+    pub fn case_activity_behind(&self, scope: &JournalScope) -> Result<Vec<JournalLag>> {
         self.follower_lags(ACTIVITY_FOLLOWER, scope, ACTIVITY_RULES_REVISION)
     }
 
-    fn case_activity_position(&self, workspace: &Workspace) -> Result<u64> {
+    /// The position up to which the activity follows a journal.
+    pub fn case_activity_position(&self, workspace: &Workspace) -> Result<u64> {
         self.follower_position(ACTIVITY_FOLLOWER, workspace, ACTIVITY_RULES_REVISION)
     }
 
-    fn set_case_activity_position(&mut self, workspace: &Workspace, place: u64) -> Result<()> {
+    /// Records that position.
+    pub fn set_case_activity_position(&mut self, workspace: &Workspace, place: u64) -> Result<()> {
         self.set_follower_position(ACTIVITY_FOLLOWER, workspace, ACTIVITY_RULES_REVISION, place)
     }
 
-    fn next_case_activity(
+    /// What the next events of a journal say of cases, at most `limit` of them, and the position of
+    /// the last one; `None` at its end. The memories of a session for a user do not count.
+    pub fn next_case_activity(
         &self,
         workspace: &Workspace,
         after: u64,
@@ -67,7 +74,8 @@ impl CaseDigestRows for SqlTransaction<'_> {
         Ok(Some((last, found)))
     }
 
-    fn add_case_activity(&mut self, activity: &CaseActivity) -> Result<()> {
+    /// Adds this to the activity of its case.
+    pub fn add_case_activity(&mut self, activity: &CaseActivity) -> Result<()> {
         self.execute(
             "INSERT INTO case_activity (workspace, case_key, memories, ended, leased_until) \
              VALUES (?1, ?2, ?3, ?4, 0) ON CONFLICT (workspace, case_key) DO UPDATE \
@@ -83,7 +91,9 @@ impl CaseDigestRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn active_cases(&self, memories_min: u32, now: Timestamp) -> Result<Vec<CaseActivity>> {
+    /// The open cases with at least this many memories, or with an ended session, that nobody holds
+    /// a lease of at this time.
+    pub fn active_cases(&self, memories_min: u32, now: Timestamp) -> Result<Vec<CaseActivity>> {
         let sql = "SELECT a.workspace, a.case_key, a.memories, a.ended FROM case_activity a \
              JOIN case_log c ON c.workspace = a.workspace AND c.key = a.case_key \
              WHERE (a.ended > 0 OR a.memories >= ?1) AND a.leased_until <= ?2 AND c.status = 'open' \
@@ -98,7 +108,8 @@ impl CaseDigestRows for SqlTransaction<'_> {
         })
     }
 
-    fn lease_case(
+    /// Takes the lease of a case until this time; returns whether it was free.
+    pub fn lease_case(
         &mut self,
         activity: &CaseActivity,
         now: Timestamp,
@@ -117,7 +128,8 @@ impl CaseDigestRows for SqlTransaction<'_> {
         Ok(taken == 1)
     }
 
-    fn settle_case(&mut self, activity: &CaseActivity) -> Result<()> {
+    /// Takes what was counted off the activity of its case, and gives the lease back.
+    pub fn settle_case(&mut self, activity: &CaseActivity) -> Result<()> {
         let (workspace, case) = (activity.workspace.as_str(), activity.case.as_str());
         self.execute(
             "UPDATE case_activity SET memories = max(0, memories - ?3), ended = max(0, ended - ?4), \
@@ -132,7 +144,8 @@ impl CaseDigestRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn proposals(&self, workspace: &Workspace, case: &CaseKey) -> Result<Vec<CaseProposal>> {
+    /// The proposals of a case, oldest first, with all their entries.
+    pub fn proposals(&self, workspace: &Workspace, case: &CaseKey) -> Result<Vec<CaseProposal>> {
         let sql = "SELECT case_key, number, status, created_at, entries FROM case_proposal \
              WHERE workspace = ?1 AND case_key = ?2 ORDER BY number";
         let unseen = self.unseen("each entry is shown to those who see its sources");
@@ -147,7 +160,8 @@ impl CaseDigestRows for SqlTransaction<'_> {
         })
     }
 
-    fn cases_with_proposals(
+    /// The keys of the open cases of this lead with an open proposal, at most `limit`.
+    pub fn cases_with_proposals(
         &self,
         workspace: &Workspace,
         lead: &Agent,
@@ -162,7 +176,8 @@ impl CaseDigestRows for SqlTransaction<'_> {
         unseen.all(sql, params, case::from_row)
     }
 
-    fn put_proposal(&mut self, workspace: &Workspace, proposal: &CaseProposal) -> Result<()> {
+    /// Stores a proposal, new or changed.
+    pub fn put_proposal(&mut self, workspace: &Workspace, proposal: &CaseProposal) -> Result<()> {
         self.unseen(OWN_DERIVED).execute(
             "INSERT OR REPLACE INTO case_proposal \
              (workspace, case_key, number, status, created_at, entries) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -178,7 +193,13 @@ impl CaseDigestRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn drop_proposal(&mut self, workspace: &Workspace, case: &CaseKey, number: u64) -> Result<()> {
+    /// Removes a proposal.
+    pub fn drop_proposal(
+        &mut self,
+        workspace: &Workspace,
+        case: &CaseKey,
+        number: u64,
+    ) -> Result<()> {
         self.unseen(OWN_DERIVED).execute(
             "DELETE FROM case_proposal WHERE workspace = ?1 AND case_key = ?2 AND number = ?3",
             (workspace.as_str(), case.as_str(), number),
@@ -186,7 +207,8 @@ impl CaseDigestRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn drop_proposals_of(&mut self, workspace: &Workspace, memory: MemoryId) -> Result<()> {
+    /// Removes the proposals that a memory is a source of.
+    pub fn drop_proposals_of(&mut self, workspace: &Workspace, memory: MemoryId) -> Result<()> {
         self.unseen(OWN_DERIVED).execute(
             "DELETE FROM case_proposal WHERE workspace = ?1 AND instr(entries, ?2) > 0",
             (workspace.as_str(), memory.to_string()),

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::{SqlRow, ToSql};
 use super::row::{encode_json, json, text, time};
 use super::session::{self, SEEN_SESSION};
@@ -13,15 +13,21 @@ use crate::model::agent::Agent;
 use crate::model::checkpoint::{Checkpoint, SessionActivity};
 use crate::model::session::Session;
 use crate::model::workspace::Workspace;
-use crate::store::CheckpointRows;
 
-impl CheckpointRows for SqlTransaction<'_> {
-    fn checkpoint(&self, workspace: &Workspace, id: CheckpointId) -> Result<Option<Checkpoint>> {
+/// The rows of checkpoints. Everybody who sees the session sees its checkpoints.
+impl Tx<'_> {
+    /// The checkpoint with this id.
+    pub fn checkpoint(
+        &self,
+        workspace: &Workspace,
+        id: CheckpointId,
+    ) -> Result<Option<Checkpoint>> {
         let sql = "SELECT * FROM checkpoint WHERE workspace = ?1 AND id = ?2";
         self.query_one(sql, (workspace.as_str(), id.to_string()), from_row)
     }
 
-    fn checkpoint_ids_ending(
+    /// At most `limit` ids of checkpoints with this ending, of sessions in sight.
+    pub fn checkpoint_ids_ending(
         &self,
         sight: &Sight,
         ending: &str,
@@ -37,19 +43,23 @@ impl CheckpointRows for SqlTransaction<'_> {
         seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
     }
 
-    fn checkpoints(&self, session: &Session) -> Result<Vec<Checkpoint>> {
+    /// The checkpoints of a session, oldest first.
+    pub fn checkpoints(&self, session: &Session) -> Result<Vec<Checkpoint>> {
         let sql =
             "SELECT * FROM checkpoint WHERE workspace = ?1 AND session = ?2 ORDER BY sequence";
         self.query_all(sql, (session.workspace.as_str(), session.id.to_string()), from_row)
     }
 
-    fn old_checkpoints(&self, before: Timestamp, limit: u32) -> Result<Vec<Checkpoint>> {
+    /// At most `limit` checkpoints of all workspaces that were created before this time and are not
+    /// archived: for the sweep.
+    pub fn old_checkpoints(&self, before: Timestamp, limit: u32) -> Result<Vec<Checkpoint>> {
         let sql = "SELECT * FROM checkpoint WHERE created_at < ?1 AND archived_at IS NULL \
                    ORDER BY created_at LIMIT ?2";
         self.query_all(sql, (before.as_millisecond(), limit), from_row)
     }
 
-    fn session_agents(&self, sight: &Sight, session: &Session) -> Result<Vec<Agent>> {
+    /// The agents with a memory of this session in sight, by name.
+    pub fn session_agents(&self, sight: &Sight, session: &Session) -> Result<Vec<Agent>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let sql = format!(
@@ -61,7 +71,8 @@ impl CheckpointRows for SqlTransaction<'_> {
         seen.all(&sql, &more, |row| text(row, 0))
     }
 
-    fn activity(
+    /// The working time of this agent's unfinished session since its last checkpoint.
+    pub fn activity(
         &self,
         workspace: &Workspace,
         agent: &Agent,
@@ -77,7 +88,9 @@ impl CheckpointRows for SqlTransaction<'_> {
         })
     }
 
-    fn put_activity(&mut self, session: &Session, activity: SessionActivity) -> Result<()> {
+    /// Records the working time of a session since its last checkpoint, and when anything was last
+    /// written in it.
+    pub fn put_activity(&mut self, session: &Session, activity: SessionActivity) -> Result<()> {
         self.execute(
             "UPDATE session SET active = ?3, touched_at = max(touched_at, ?4) \
              WHERE workspace = ?1 AND id = ?2",
@@ -91,14 +104,16 @@ impl CheckpointRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn next_checkpoint(&mut self, session: &Session) -> Result<u64> {
+    /// The next checkpoint number of this session; a number is never used twice.
+    pub fn next_checkpoint(&mut self, session: &Session) -> Result<u64> {
         let sql = "UPDATE session SET checkpoints = checkpoints + 1 \
                    WHERE workspace = ?1 AND id = ?2 RETURNING checkpoints";
         let params = (session.workspace.as_str(), session.id.to_string());
         Ok(self.query_one(sql, params, |row| row.get(0))?.unwrap_or(1))
     }
 
-    fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+    /// Stores a checkpoint, replacing the one with its id.
+    pub fn put_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO checkpoint (workspace, id, session, sequence, kind, title, agent, \
              agents_involved, case_key, position, created_at, resumed, resumed_at, archived_at) \
@@ -123,7 +138,8 @@ impl CheckpointRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn drop_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+    /// Removes a checkpoint.
+    pub fn drop_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.execute(
             "DELETE FROM checkpoint WHERE workspace = ?1 AND id = ?2",
             (checkpoint.workspace.as_str(), checkpoint.id.to_string()),

@@ -2,15 +2,17 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::row::{text, time};
 use crate::base::error::Result;
 use crate::model::consolidation::{ConsolidationLease, LeaseHolder};
 use crate::model::workspace::Workspace;
-use crate::store::ConsolidationRows;
 
-impl ConsolidationRows for SqlTransaction<'_> {
-    fn lease_consolidation(
+/// The rows of consolidations: one for each workspace that was ever consolidated.
+impl Tx<'_> {
+    /// Takes the lease of a workspace until this time; `None` if another holds it. The lease has a
+    /// new token, and the operation of the last holder if that one was the same agent and died.
+    pub fn lease_consolidation(
         &mut self,
         wanted: &ConsolidationLease,
         now: Timestamp,
@@ -47,7 +49,12 @@ impl ConsolidationRows for SqlTransaction<'_> {
         })
     }
 
-    fn lease_holder(&self, workspace: &Workspace, now: Timestamp) -> Result<Option<LeaseHolder>> {
+    /// Who holds the lease of a workspace at this time.
+    pub fn lease_holder(
+        &self,
+        workspace: &Workspace,
+        now: Timestamp,
+    ) -> Result<Option<LeaseHolder>> {
         let sql = "SELECT operation, leased_until FROM consolidation \
                    WHERE workspace = ?1 AND leased_until > ?2";
         self.query_one(sql, (workspace.as_str(), now.as_millisecond()), |row| {
@@ -55,7 +62,9 @@ impl ConsolidationRows for SqlTransaction<'_> {
         })
     }
 
-    fn renew_consolidation(
+    /// Extends a lease; returns whether it was still held. One with an older token is not, even if
+    /// nobody holds another.
+    pub fn renew_consolidation(
         &mut self,
         lease: &ConsolidationLease,
         until: Timestamp,
@@ -68,7 +77,13 @@ impl ConsolidationRows for SqlTransaction<'_> {
         Ok(held == 1)
     }
 
-    fn finish_consolidation(&mut self, lease: &ConsolidationLease, at: Timestamp) -> Result<bool> {
+    /// Gives a lease back, and notes that the consolidation was done at this time; returns whether it
+    /// was still held.
+    pub fn finish_consolidation(
+        &mut self,
+        lease: &ConsolidationLease,
+        at: Timestamp,
+    ) -> Result<bool> {
         let held = self.execute(
             "UPDATE consolidation SET leased_until = 0, finished_at = ?3 \
              WHERE workspace = ?1 AND token = ?2 AND leased_until > 0",
@@ -77,7 +92,9 @@ impl ConsolidationRows for SqlTransaction<'_> {
         Ok(held == 1)
     }
 
-    fn consolidations_due(&self, since: Timestamp, now: Timestamp) -> Result<Vec<Workspace>> {
+    /// The workspaces with memories that were not consolidated since this time, and that nobody
+    /// consolidates now.
+    pub fn consolidations_due(&self, since: Timestamp, now: Timestamp) -> Result<Vec<Workspace>> {
         let sql = "SELECT w.name FROM workspace w \
              LEFT JOIN consolidation c ON c.workspace = w.name \
              WHERE w.sequence > 0 AND ifnull(c.finished_at, 0) <= ?1 \

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::case;
 use super::driver::{SqlRow, ToSql};
 use super::handoff::SEEN_HANDOFF;
@@ -17,7 +17,6 @@ use crate::model::agent::Agent;
 use crate::model::case::Case;
 use crate::model::workspace::Workspace;
 use crate::prompt::context::{ContextFilter, ContextRecord};
-use crate::store::ContextRows;
 
 /// The contexts of a sight: the index to read, and the rule of [`Sight::sees_work`] for a row `c`.
 /// The conformance suite proves the two equal. The person reads those of every agent; another
@@ -35,8 +34,12 @@ fn seen_contexts(sight: &Sight) -> (&'static str, String) {
     ("INDEXED BY context_agent", format!("{below} AND {about}"))
 }
 
-impl ContextRows for SqlTransaction<'_> {
-    fn memories_about(
+/// The rows of contexts.
+impl Tx<'_> {
+    /// At most `limit` current memories in sight of this type, `profile` or `task_context`, about
+    /// this user or about none, of normal trust: those of the first owner first, of each owner the
+    /// newest first.
+    pub fn memories_about(
         &self,
         sight: &Sight,
         memory_type: &str,
@@ -68,7 +71,9 @@ impl ContextRows for SqlTransaction<'_> {
         Ok(memories)
     }
 
-    fn unread_cases(
+    /// At most `limit` open cases that this agent has a read mark in and that have newer entries:
+    /// last changed first, each with that mark.
+    pub fn unread_cases(
         &self,
         workspace: &Workspace,
         agent: &Agent,
@@ -83,13 +88,17 @@ impl ContextRows for SqlTransaction<'_> {
         self.query_all(sql, params, |row| Ok((case::from_row(row)?, row.get("read")?)))
     }
 
-    fn context(&self, sight: &Sight, id: ContextId) -> Result<Option<ContextRecord>> {
+    /// The context with this id in the first workspace of the sight, if the sight sees what its
+    /// agent received.
+    pub fn context(&self, sight: &Sight, id: ContextId) -> Result<Option<ContextRecord>> {
         let (_, seen) = seen_contexts(sight);
         let sql = format!("SELECT * FROM context c WHERE {seen} AND c.id = :id");
         self.seen_without_audiences(sight).first(&sql, &[(":id", &id.to_string())], from_row)
     }
 
-    fn contexts(
+    /// At most `limit` contexts in the first workspace of the sight, of agents whose work it sees,
+    /// that the filter admits: newest first, starting after `beyond`.
+    pub fn contexts(
         &self,
         sight: &Sight,
         filter: &ContextFilter,
@@ -117,14 +126,17 @@ impl ContextRows for SqlTransaction<'_> {
         self.seen_without_audiences(sight).all(&sql, &more, from_row)
     }
 
-    fn latest_tasks(&self, workspace: &Workspace, limit: u32) -> Result<Vec<String>> {
+    /// The tasks of the latest `limit` contexts of a workspace, of all agents, newest first: they are
+    /// compared with a task, and shown to nobody.
+    pub fn latest_tasks(&self, workspace: &Workspace, limit: u32) -> Result<Vec<String>> {
         let sql = "SELECT receipt ->> '$.query' AS task FROM context WHERE workspace = ?1 \
                    ORDER BY id DESC LIMIT ?2";
         let unseen = self.unseen("tasks are compared with another, and shown to nobody");
         unseen.all(sql, (workspace.as_str(), limit), |row| text(row, "task"))
     }
 
-    fn context_ids_ending(
+    /// At most `limit` ids of the contexts of [`Self::contexts`] that have this ending.
+    pub fn context_ids_ending(
         &self,
         sight: &Sight,
         ending: &str,
@@ -139,7 +151,13 @@ impl ContextRows for SqlTransaction<'_> {
         self.seen_without_audiences(sight).all(&sql, &more, |row| text(row, 0))
     }
 
-    fn items_in_sight(&self, sight: &Sight, ids: &BTreeSet<String>) -> Result<BTreeSet<String>> {
+    /// Those of these ids of memories and handoffs that are in sight. An id of neither counts as
+    /// one: it names a standing memory file.
+    pub fn items_in_sight(
+        &self,
+        sight: &Sight,
+        ids: &BTreeSet<String>,
+    ) -> Result<BTreeSet<String>> {
         let mut seen = BTreeSet::new();
         let (mut memories, mut handoffs) = (Vec::new(), Vec::new());
         for id in ids {
@@ -166,7 +184,8 @@ impl ContextRows for SqlTransaction<'_> {
         Ok(seen)
     }
 
-    fn put_context(&mut self, context: &ContextRecord) -> Result<()> {
+    /// Stores a context.
+    pub fn put_context(&mut self, context: &ContextRecord) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO context (workspace, id, agent, at, sequence, milliseconds, \
              sha256, nonce, standing, receipt, counted) \
@@ -188,7 +207,9 @@ impl ContextRows for SqlTransaction<'_> {
         self.record_told(context)
     }
 
-    fn drop_contexts(&mut self, before: Timestamp, kept: u32, limit: u32) -> Result<u64> {
+    /// Removes at most `limit` contexts that were made before this time, or that have more than
+    /// `kept` newer ones of the same agent; returns the number removed.
+    pub fn drop_contexts(&mut self, before: Timestamp, kept: u32, limit: u32) -> Result<u64> {
         let old = "DELETE FROM context WHERE (workspace, id) IN \
                    (SELECT workspace, id FROM context WHERE at < ?1 LIMIT ?2)";
         let dropped = self.execute(old, (before.as_millisecond(), limit))?;

@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::ToSql;
+use super::follower::{JournalLag, JournalScope};
 use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, json, text};
 use super::rows::VisibleRows;
@@ -19,7 +20,19 @@ use crate::model::contradiction::{
 use crate::model::memory::{Memory, Sharing};
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
-use crate::store::{ContradictionFilter, ContradictionRows, JournalLag, JournalScope, MemoryRows};
+
+/// A filter for contradictions.
+#[derive(Debug, Clone, Default)]
+pub struct ContradictionFilter {
+    /// Open or resolved ones; both if this is `None`.
+    pub status: Option<ContradictionStatus>,
+    /// Contradictions of this memory.
+    pub memory: Option<MemoryId>,
+    /// At least one of the two memories has one of these topics, in lower case.
+    pub topics: Vec<String>,
+    /// Contradictions before this position.
+    pub before: Option<u64>,
+}
 
 /// The follower whose position is that of the contradictions.
 const CONTRADICTION_FOLLOWER: &str = "contradictions";
@@ -92,7 +105,7 @@ pub(super) struct ClaimFilter<'c> {
     pub(super) limit: u32,
 }
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// The memories `m` that fulfil a condition, newest first: of each of these audiences and each of these keys
     /// at most `limit`. What others keep in other audiences costs no step.
     pub(super) fn memories_with_claims(
@@ -233,8 +246,12 @@ impl SqlTransaction<'_> {
     }
 }
 
-impl ContradictionRows for SqlTransaction<'_> {
-    fn contradictions(
+/// The rows of contradictions. A reader sees one if it sees both memories, as long as both are at
+/// the revisions that were compared and neither is deleted; an open one only while both are
+/// current.
+impl Tx<'_> {
+    /// At most `limit` contradictions in sight, newest first, each with its position.
+    pub fn contradictions(
         &self,
         sight: &Sight,
         wanted: &ContradictionFilter,
@@ -279,7 +296,8 @@ impl ContradictionRows for SqlTransaction<'_> {
             .collect())
     }
 
-    fn contradiction_ids_ending(
+    /// At most `limit` ids of contradictions in sight that have this ending.
+    pub fn contradiction_ids_ending(
         &self,
         sight: &Sight,
         ending: &str,
@@ -294,7 +312,8 @@ impl ContradictionRows for SqlTransaction<'_> {
         seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
     }
 
-    fn contradiction(
+    /// The contradiction with this id in sight, with its memories, the older one first.
+    pub fn contradiction(
         &self,
         sight: &Sight,
         id: ContradictionId,
@@ -311,7 +330,8 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(visible.map(|(_, kept, older, newer)| (kept, older, newer)))
     }
 
-    fn contradiction_count(&self, sight: &Sight) -> Result<u64> {
+    /// The number of open contradictions in sight.
+    pub fn contradiction_count(&self, sight: &Sight) -> Result<u64> {
         let seen = self.seen(sight)?;
         let sql = format!(
             "SELECT count(*) FROM {} WHERE NOT c.resolved",
@@ -321,7 +341,8 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(count.unwrap_or(0))
     }
 
-    fn contradicting_pairs(
+    /// The pairs of these memories that are in an open contradiction in sight.
+    pub fn contradicting_pairs(
         &self,
         sight: &Sight,
         among: &[MemoryRef],
@@ -339,7 +360,9 @@ impl ContradictionRows for SqlTransaction<'_> {
         seen.all(&sql, &[(":among", &among)], |row| Ok((text(row, 0)?, text(row, 1)?)))
     }
 
-    fn contradiction_marks(
+    /// The marks of these memories: their contradictions in sight that are open or that were
+    /// resolved by a context, newest first.
+    pub fn contradiction_marks(
         &self,
         sight: &Sight,
         among: &[MemoryRef],
@@ -385,7 +408,9 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(marks.into_iter().map(|(_, mark)| mark).collect())
     }
 
-    fn contradictions_of(
+    /// The contradictions of this memory, in sight or not, each with the present state of the other
+    /// memory: for the follower of the journal, which shows them to no caller.
+    pub fn contradictions_of(
         &self,
         memory: &Memory,
     ) -> Result<Vec<(ContradictionRecord, StoredMemory)>> {
@@ -405,7 +430,8 @@ impl ContradictionRows for SqlTransaction<'_> {
         })
     }
 
-    fn put_claims(&mut self, memory: &Memory, keys: &[i64]) -> Result<()> {
+    /// Stores the keys of a memory's claims, replacing earlier ones.
+    pub fn put_claims(&mut self, memory: &Memory, keys: &[i64]) -> Result<()> {
         if memory.revision > 1 {
             self.forget_claims(memory)?;
         }
@@ -420,7 +446,8 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn has_claims(&self, memory: &Memory) -> Result<bool> {
+    /// Whether the keys of this memory are stored, with who sees it. Every memory has one.
+    pub fn has_claims(&self, memory: &Memory) -> Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM claim WHERE workspace = ?1 AND audience <> 0 AND sequence = \
              (SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2))";
         let params = (memory.workspace.as_str(), memory.id.to_string());
@@ -428,7 +455,9 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(found.unwrap_or(false))
     }
 
-    fn memories_claiming(
+    /// At most `limit` current memories of a workspace in sight that have one of these keys, newest first; of
+    /// this owner alone if there is one.
+    pub fn memories_claiming(
         &self,
         sight: &Sight,
         workspace: &Workspace,
@@ -448,7 +477,10 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(found.into_values().take(limit as usize).collect())
     }
 
-    fn memories_beside(
+    /// Current memories that have one of these keys, and that some reader may see beside this memory, newest
+    /// first: at most `limit` of those that many read, and a few of each agent's own. For the follower of the
+    /// journal, which shows them to no caller.
+    pub fn memories_beside(
         &self,
         memory: &Memory,
         keys: &[i64],
@@ -480,7 +512,10 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(all.into_values().collect())
     }
 
-    fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<StoredMemory>> {
+    /// At most `limit` current memories, in sight or not, of this one's type about the same user or
+    /// about none: the newest of each other owner. For the follower of the journal, which shows
+    /// them to no caller. Empty for types other than `profile` and `task_context`.
+    pub fn other_authors(&self, memory: &Memory, limit: u32) -> Result<Vec<StoredMemory>> {
         // The index leads from one owner to the next and to the newest memory of each, not through
         // all.
         let next = "SELECT min(m.owner) FROM memory m INDEXED BY memory_profile \
@@ -513,7 +548,9 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(others)
     }
 
-    fn put_contradiction(&mut self, kept: &ContradictionRecord, sequence: u64) -> Result<bool> {
+    /// Stores a contradiction, replacing that of the same two memories, if both are still at the
+    /// revisions that were compared; returns whether they are. A new one gets this position.
+    pub fn put_contradiction(&mut self, kept: &ContradictionRecord, sequence: u64) -> Result<bool> {
         let [(older, older_revision), (newer, newer_revision)] = kept.memories;
         let reason = "a contradiction is kept only while its memories are as they were compared";
         let kept_rows = self.unseen(reason).execute(
@@ -543,13 +580,16 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(kept_rows > 0)
     }
 
-    fn drop_contradiction(&mut self, workspace: &Workspace, id: ContradictionId) -> Result<()> {
+    /// Drops a contradiction.
+    pub fn drop_contradiction(&mut self, workspace: &Workspace, id: ContradictionId) -> Result<()> {
         let sql = "DELETE FROM contradiction WHERE workspace = ?1 AND id = ?2";
         self.execute(sql, (workspace.as_str(), id.to_string()))?;
         Ok(())
     }
 
-    fn is_judged(&self, a: &Memory, b: &Memory) -> Result<bool> {
+    /// Whether something was said of these two memories, at their present texts, other than that they
+    /// contradict each other: by an endpoint, or by an agent.
+    pub fn is_judged(&self, a: &Memory, b: &Memory) -> Result<bool> {
         let (workspace, first, second, texts) = judged_row(a, b);
         let sql = "SELECT EXISTS (SELECT 1 FROM judged_pair \
              WHERE workspace = ?1 AND first = ?2 AND second = ?3 AND texts = ?4)";
@@ -557,7 +597,8 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(found.first().copied().unwrap_or(false))
     }
 
-    fn put_judged(&mut self, a: &Memory, b: &Memory) -> Result<()> {
+    /// Records that an endpoint said that both can hold.
+    pub fn put_judged(&mut self, a: &Memory, b: &Memory) -> Result<()> {
         let sql = "INSERT INTO judged_pair (workspace, first, second, texts) VALUES (?1, ?2, ?3, ?4) \
              ON CONFLICT (workspace, first, second) DO UPDATE SET texts = excluded.texts, \
              said = excluded.said, said_by = excluded.said_by";
@@ -565,7 +606,9 @@ impl ContradictionRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn put_answered(
+    /// Records that an agent says of two memories that they are neither contrary nor the same, or that they
+    /// say the same although it may change neither.
+    pub fn put_answered(
         &mut self,
         a: &Memory,
         b: &Memory,
@@ -577,7 +620,9 @@ impl ContradictionRows for SqlTransaction<'_> {
         self.put_said(workspace, [first, second], &texts, &said, by)
     }
 
-    fn statements_of(
+    /// At most `limit` open contradictions of a workspace that this agent stated, in sight or not, newest
+    /// first: for the limit of its statements, which shows them to no caller.
+    pub fn statements_of(
         &self,
         workspace: &Workspace,
         agent: &Agent,
@@ -589,13 +634,16 @@ impl ContradictionRows for SqlTransaction<'_> {
         self.query_all(sql, (workspace.as_str(), agent.to_string(), limit), |row| json(row, 0))
     }
 
-    fn put_repeated(&mut self, workspace: &Workspace, pair: &RepeatedPair) -> Result<()> {
+    /// Records that two memories of a workspace were said to say the same, by an agent that may change one.
+    pub fn put_repeated(&mut self, workspace: &Workspace, pair: &RepeatedPair) -> Result<()> {
         let RepeatedPair { memories: [first, second], texts_sha256, said_by } = pair;
         let ids = [first.to_string(), second.to_string()];
         self.put_said(workspace.as_str(), ids, texts_sha256, SAID_REPEATED, said_by)
     }
 
-    fn repeated_pairs(&self, workspace: &Workspace) -> Result<Vec<RepeatedPair>> {
+    /// The pairs of a workspace that were said to say the same, in sight or not: for a consolidation, which
+    /// reads their memories in a sight.
+    pub fn repeated_pairs(&self, workspace: &Workspace) -> Result<Vec<RepeatedPair>> {
         let sql = "SELECT first, second, texts, said_by FROM judged_pair \
              WHERE workspace = ?1 AND said = ?2 ORDER BY first, second";
         self.query_all(sql, (workspace.as_str(), SAID_REPEATED), |row| {
@@ -607,15 +655,22 @@ impl ContradictionRows for SqlTransaction<'_> {
         })
     }
 
-    fn contradictions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
+    /// The position up to which contradictions follow a journal with this revision of the rules.
+    pub fn contradictions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
         self.follower_position(CONTRADICTION_FOLLOWER, workspace, rules)
     }
 
-    fn contradictions_behind(&self, scope: &JournalScope, rules: u32) -> Result<Vec<JournalLag>> {
+    /// The journals in this scope that are ahead of their contradictions, by workspace.
+    pub fn contradictions_behind(
+        &self,
+        scope: &JournalScope,
+        rules: u32,
+    ) -> Result<Vec<JournalLag>> {
         self.follower_lags(CONTRADICTION_FOLLOWER, scope, rules)
     }
 
-    fn set_contradictions_position(
+    /// Records the position up to which contradictions follow a journal.
+    pub fn set_contradictions_position(
         &mut self,
         workspace: &Workspace,
         rules: u32,

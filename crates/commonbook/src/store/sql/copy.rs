@@ -1,15 +1,51 @@
 //! The SQL that copies whole tables: statements made of the names of their columns.
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::{SqlRow, SqlValue, ValueKind, store_failed};
 use crate::base::error::Result;
-use crate::store::{CopyRows, StoredRow, TableColumns};
+
+/// The columns of a table that both stores have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableColumns {
+    /// The names, those of the key first.
+    pub(crate) names: Vec<String>,
+    /// The number of those that make the key.
+    pub(crate) key_count: usize,
+}
+
+impl TableColumns {
+    /// Those of these columns that the other table has too.
+    #[must_use]
+    pub fn shared_with(&self, other: &Self) -> Self {
+        let names = self.names.iter().filter(|name| other.names.contains(name)).cloned();
+        Self { names: names.collect(), key_count: self.key_count }
+    }
+}
+
+/// A row as it is stored: the values of [`TableColumns`], in their order. A truth value is 0 or 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRow(pub(crate) Vec<SqlValue>);
+
+impl StoredRow {
+    /// The key in words, for a message.
+    #[must_use]
+    pub fn key_text(&self, columns: &TableColumns) -> String {
+        let word = |value: &SqlValue| match value {
+            SqlValue::Text(text) => text.clone(),
+            SqlValue::Integer(number) => number.to_string(),
+            other => format!("{other:?}"),
+        };
+        self.0.iter().take(columns.key_count).map(word).collect::<Vec<_>>().join(" ")
+    }
+}
 
 /// Why these statements need no sight.
 const REASON: &str = "a copy shows rows to nobody";
 
-impl CopyRows for SqlTransaction<'_> {
-    fn table_columns(&self, table: &str) -> Result<TableColumns> {
+/// The rows of every table, as they are stored. Nothing of them is shown to a caller.
+impl Tx<'_> {
+    /// The columns of a table: those of its key first, in their order, and then the others by name.
+    pub fn table_columns(&self, table: &str) -> Result<TableColumns> {
         let mut names = self.connection.key_columns(table)?;
         let key_count = names.len();
         let columns = self.connection.columns(table)?;
@@ -20,7 +56,8 @@ impl CopyRows for SqlTransaction<'_> {
         Ok(TableColumns { names, key_count })
     }
 
-    fn stored_rows(
+    /// The next `limit` rows of a table in the order of its key, after this row.
+    pub fn stored_rows(
         &self,
         table: &str,
         columns: &TableColumns,
@@ -40,7 +77,12 @@ impl CopyRows for SqlTransaction<'_> {
         self.unseen(REASON).all(&sql, key_values, |row| stored_row(row, columns))
     }
 
-    fn last_stored_row(&self, table: &str, columns: &TableColumns) -> Result<Option<StoredRow>> {
+    /// The last row of a table in the order of its key.
+    pub fn last_stored_row(
+        &self,
+        table: &str,
+        columns: &TableColumns,
+    ) -> Result<Option<StoredRow>> {
         let key = columns.names[..columns.key_count].iter().map(|name| format!("{name} DESC"));
         let sql = format!(
             "SELECT {} FROM {table} ORDER BY {} LIMIT 1",
@@ -51,7 +93,8 @@ impl CopyRows for SqlTransaction<'_> {
         Ok(found.into_iter().next())
     }
 
-    fn put_stored_rows(
+    /// Stores rows as they are; one whose key is taken stays unchanged.
+    pub fn put_stored_rows(
         &mut self,
         table: &str,
         columns: &TableColumns,
@@ -84,7 +127,8 @@ impl CopyRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn clear_table(&mut self, table: &str) -> Result<()> {
+    /// Removes all rows of a table.
+    pub fn clear_table(&mut self, table: &str) -> Result<()> {
         self.unseen(REASON).execute(&format!("DELETE FROM {table}"), ())?;
         Ok(())
     }

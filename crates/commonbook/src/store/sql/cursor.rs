@@ -2,22 +2,29 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use crate::base::error::Result;
 use crate::model::agent::Agent;
 use crate::model::case::CaseKey;
 use crate::model::workspace::Workspace;
-use crate::store::CursorRows;
 
-impl CursorRows for SqlTransaction<'_> {
-    fn cursor(&self, workspace: &Workspace, agent: &Agent, case: Option<&CaseKey>) -> Result<u64> {
+/// The rows of read marks: one per agent and case, and one per agent for the journal.
+impl Tx<'_> {
+    /// How far this agent has read this case or the journal; 0 if it never has.
+    pub fn cursor(
+        &self,
+        workspace: &Workspace,
+        agent: &Agent,
+        case: Option<&CaseKey>,
+    ) -> Result<u64> {
         let sql =
             "SELECT position FROM cursor WHERE workspace = ?1 AND agent = ?2 AND case_key = ?3";
         let params = [workspace.as_str(), agent.as_str(), case_column(case)];
         Ok(self.query_one(sql, params, |row| row.get(0))?.unwrap_or(0))
     }
 
-    fn put_cursor(
+    /// Records that this agent has read up to a position; a mark never moves back.
+    pub fn put_cursor(
         &mut self,
         workspace: &Workspace,
         agent: &Agent,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::access::VisibleAudience;
 use super::driver::{SqlRow, ToSql};
 use super::row::{encode_json, json, text};
@@ -14,7 +14,19 @@ use crate::model::entity::{
     Entity, EntityDeletion, EntityName, EntityReview, EntityStatement, EntityType, MergeRecord,
 };
 use crate::model::workspace::Workspace;
-use crate::store::{EntityNameFilter, EntityRows};
+
+/// A filter for names of entities.
+#[derive(Debug, Clone, Default)]
+pub struct EntityNameFilter {
+    /// Names of this type.
+    pub entity_type: Option<EntityType>,
+    /// Names that begin with this text, as names are compared.
+    pub beginning: Option<String>,
+    /// Names of this session.
+    pub session: Option<String>,
+    /// Names after this one.
+    pub after: Option<EntityId>,
+}
 
 /// Names that are compared with a given one at most: among 100,000 names there were 181.
 const NAME_CANDIDATES_MAX: u32 = 500;
@@ -40,16 +52,21 @@ pub(super) fn entity_exists(seen: &VisibleRows<'_>, id: &str) -> String {
     )
 }
 
-impl EntityRows for SqlTransaction<'_> {
-    fn entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>> {
+/// The rows of statements about entities.
+impl Tx<'_> {
+    /// The entity stated under this id itself, even if the id redirects to another; `None` if it
+    /// was deleted.
+    pub fn entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>> {
         Ok(self.entity_row(workspace, id)?.filter(|entity| entity.deleted.is_none()))
     }
 
-    fn deleted_entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>> {
+    /// The deleted entity with this id itself.
+    pub fn deleted_entity(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>> {
         Ok(self.entity_row(workspace, id)?.filter(|entity| entity.deleted.is_some()))
     }
 
-    fn deleted_entities(
+    /// At most `limit` deleted entities after this one, by id.
+    pub fn deleted_entities(
         &self,
         workspace: &Workspace,
         after: Option<EntityId>,
@@ -61,7 +78,8 @@ impl EntityRows for SqlTransaction<'_> {
         self.query_all(sql, (workspace.as_str(), after, limit), |row| json(row, 0))
     }
 
-    fn deleted_names(
+    /// Those of these names that lead to a deleted entity, each with the deletion.
+    pub fn deleted_names(
         &self,
         workspace: &Workspace,
         names: &[EntityId],
@@ -78,14 +96,16 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(found.into_iter().filter_map(deleted).collect())
     }
 
-    fn stated_entities(&self, workspace: &Workspace, ids: &[EntityId]) -> Result<Vec<Entity>> {
+    /// Those of these entities that have a statement.
+    pub fn stated_entities(&self, workspace: &Workspace, ids: &[EntityId]) -> Result<Vec<Entity>> {
         let sql = "SELECT e.entity FROM json_each(?2) j \
                    CROSS JOIN entity e ON e.workspace = ?1 AND e.id = j.value \
                    WHERE e.entity ->> 'deleted' IS NULL";
         self.query_all(sql, (workspace.as_str(), encode_json(&ids)?), |row| json(row, 0))
     }
 
-    fn put_entity(&mut self, entity: &Entity) -> Result<()> {
+    /// Stores an entity, replacing its earlier state.
+    pub fn put_entity(&mut self, entity: &Entity) -> Result<()> {
         self.execute(
             "INSERT INTO entity (workspace, id, entity) VALUES (?1, ?2, ?3) \
              ON CONFLICT (workspace, id) DO UPDATE SET entity = excluded.entity",
@@ -94,7 +114,8 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn drop_entity(&mut self, workspace: &Workspace, id: EntityId) -> Result<()> {
+    /// Drops what was stated about an entity; its names stay.
+    pub fn drop_entity(&mut self, workspace: &Workspace, id: EntityId) -> Result<()> {
         let key = [workspace.as_str(), &id.to_string()];
         self.execute("DELETE FROM entity WHERE workspace = ?1 AND id = ?2", key)?;
         let everybody = self.everybody_audience(workspace)?;
@@ -105,14 +126,17 @@ impl EntityRows for SqlTransaction<'_> {
         self.forget_name(workspace, id, everybody)
     }
 
-    fn root(&self, workspace: &Workspace, name: EntityId) -> Result<EntityId> {
+    /// The entity that this name redirects to: itself, unless it redirects to another.
+    pub fn root(&self, workspace: &Workspace, name: EntityId) -> Result<EntityId> {
         let sql = "SELECT entity FROM entity_same WHERE workspace = ?1 AND name = ?2";
         let root =
             self.query_one(sql, (workspace.as_str(), name.to_string()), |row| text(row, 0))?;
         Ok(root.unwrap_or(name))
     }
 
-    fn roots(
+    /// The entities behind those of these names that somebody in sight stated or mentioned, each
+    /// once.
+    pub fn roots(
         &self,
         sight: &Sight,
         workspace: &Workspace,
@@ -131,12 +155,19 @@ impl EntityRows for SqlTransaction<'_> {
         seen.all(&sql, &more, |row| text(row, 0))
     }
 
-    fn names_leading_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>> {
+    /// The names that redirect to this entity, without its own.
+    pub fn names_leading_to(&self, workspace: &Workspace, id: EntityId) -> Result<Vec<EntityId>> {
         let sql = "SELECT name FROM entity_same WHERE workspace = ?1 AND entity = ?2 ORDER BY name";
         self.query_all(sql, (workspace.as_str(), id.to_string()), |row| text(row, 0))
     }
 
-    fn redirect_name(&mut self, workspace: &Workspace, name: EntityId, to: EntityId) -> Result<()> {
+    /// Redirects a name to an entity, or to itself again.
+    pub fn redirect_name(
+        &mut self,
+        workspace: &Workspace,
+        name: EntityId,
+        to: EntityId,
+    ) -> Result<()> {
         let (workspace, name) = (workspace.as_str(), name.to_string());
         let to = to.to_string();
         if name == to {
@@ -152,11 +183,15 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn put_name(&mut self, name: &EntityName, stated: bool) -> Result<()> {
+    /// Stores a name that everybody knows, if it is new. A name that an agent stated stays even if
+    /// no memory mentions it.
+    pub fn put_name(&mut self, name: &EntityName, stated: bool) -> Result<()> {
         self.note_name(name, self.everybody_audience(&name.workspace)?, stated)
     }
 
-    fn file_name(&mut self, name: &EntityName, keys: &[String]) -> Result<bool> {
+    /// Files a name under these keys, so that similar names find it; returns whether it was not
+    /// filed yet.
+    pub fn file_name(&mut self, name: &EntityName, keys: &[String]) -> Result<bool> {
         let (workspace, id) = (name.workspace.as_str(), name.id.to_string());
         let sql = "UPDATE entity_name SET filed = TRUE \
              WHERE workspace = ?1 AND id = ?2 AND audience = ?3 AND filed = FALSE";
@@ -172,7 +207,8 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(true)
     }
 
-    fn unfile_name(&mut self, workspace: &Workspace, name: EntityId) -> Result<()> {
+    /// Removes a name from the file.
+    pub fn unfile_name(&mut self, workspace: &Workspace, name: EntityId) -> Result<()> {
         let key = (workspace.as_str(), name.to_string());
         let sql = "UPDATE entity_name SET filed = FALSE \
              WHERE workspace = ?1 AND id = ?2 AND audience = ?3";
@@ -181,7 +217,8 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn is_filed(&self, workspace: &Workspace, name: EntityId) -> Result<bool> {
+    /// Whether a name is filed.
+    pub fn is_filed(&self, workspace: &Workspace, name: EntityId) -> Result<bool> {
         let everybody = self.find_audience(&Audience::Workspace(workspace.clone()))?;
         let sql =
             "SELECT filed FROM entity_name WHERE workspace = ?1 AND id = ?2 AND audience = ?3";
@@ -189,7 +226,8 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(self.query_one(sql, key, |row| row.get(0))?.unwrap_or(false))
     }
 
-    fn filed_names(&self, name: &EntityName, keys: &[String]) -> Result<Vec<EntityName>> {
+    /// The names of this type and session that are filed under any of these keys, each once.
+    pub fn filed_names(&self, name: &EntityName, keys: &[String]) -> Result<Vec<EntityName>> {
         let sql = format!(
             "SELECT e.* FROM (SELECT DISTINCT k.name FROM json_each(?2) w \
                  CROSS JOIN entity_key k ON k.workspace = ?1 AND k.key = w.value \
@@ -203,14 +241,23 @@ impl EntityRows for SqlTransaction<'_> {
         self.query_all(&sql, params, name_from_row)
     }
 
-    fn sees_entity(&self, sight: &Sight, id: EntityId) -> Result<bool> {
+    /// Whether an entity exists in this sight: something was stated about it, or a standing memory
+    /// in sight mentions it.
+    pub fn sees_entity(&self, sight: &Sight, id: EntityId) -> Result<bool> {
         let (seen, id) = (self.seen(sight)?, id.to_string());
         let sql = format!("SELECT {}", entity_exists(&seen, ":id"));
         let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];
         Ok(seen.first(&sql, &more, |row| row.get(0))?.unwrap_or(false))
     }
 
-    fn entity_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<EntityId>> {
+    /// At most `limit` ids of entities in this sight that end in `ending`, in order. `ending` has
+    /// at least six letters.
+    pub fn entity_ids_ending(
+        &self,
+        sight: &Sight,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<EntityId>> {
         let sql = "SELECT DISTINCT id FROM entity_name INDEXED BY entity_name_ending \
                    WHERE substr(id, -6) = substr(?1, -6) AND substr(id, -length(?1)) = ?1 \
                        AND workspace = ?2 ORDER BY id";
@@ -225,7 +272,8 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(seen)
     }
 
-    fn entity_ids_alike(&self, sight: &Sight, ids: &[EntityId]) -> Result<Vec<EntityId>> {
+    /// The ids in sight that end in the same six letters as another id of `ids`.
+    pub fn entity_ids_alike(&self, sight: &Sight, ids: &[EntityId]) -> Result<Vec<EntityId>> {
         let sql = "SELECT DISTINCT n.id FROM json_each(?1) w \
                    CROSS JOIN entity_name n INDEXED BY entity_name_ending \
                        ON substr(n.id, -6) = substr(w.value, -6) AND n.id <> w.value \
@@ -241,11 +289,14 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(seen)
     }
 
-    fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>> {
+    /// The widest audience in sight that knows an entity: everybody, if it has a statement.
+    pub fn widest_audience(&self, sight: &Sight, id: EntityId) -> Result<Option<Audience>> {
         Ok(self.entity_audiences(sight, id)?.into_iter().next())
     }
 
-    fn entity_audiences(&self, sight: &Sight, id: EntityId) -> Result<Vec<Audience>> {
+    /// The audiences in sight that know an entity, widest first: everybody alone, if it has a
+    /// statement.
+    pub fn entity_audiences(&self, sight: &Sight, id: EntityId) -> Result<Vec<Audience>> {
         let seen = self.seen(sight)?;
         let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
         let sql = format!(
@@ -269,7 +320,8 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(rows.into_iter().map(|row| row.audience.clone()).collect())
     }
 
-    fn entity_names(
+    /// At most `limit` entities in sight by name, starting after the given one.
+    pub fn entity_names(
         &self,
         sight: &Sight,
         wanted: &EntityNameFilter,
@@ -320,7 +372,8 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(names.into_values().take(limit as usize).collect())
     }
 
-    fn add_statement(
+    /// Stores a statement about an entity.
+    pub fn add_statement(
         &mut self,
         workspace: &Workspace,
         entity: EntityId,
@@ -335,7 +388,8 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn statements(
+    /// The statements about an entity after this number of statements, oldest first.
+    pub fn statements(
         &self,
         workspace: &Workspace,
         entity: EntityId,
@@ -346,7 +400,8 @@ impl EntityRows for SqlTransaction<'_> {
         self.query_all(sql, (workspace.as_str(), entity.to_string(), after), |row| json(row, 0))
     }
 
-    fn statement_count(&self, workspace: &Workspace, entity: EntityId) -> Result<u64> {
+    /// The number of statements about an entity.
+    pub fn statement_count(&self, workspace: &Workspace, entity: EntityId) -> Result<u64> {
         let sql = "SELECT ifnull(max(number), 0) FROM entity_statement \
              WHERE workspace = ?1 AND entity = ?2";
         let count =
@@ -354,7 +409,8 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(count.unwrap_or(0))
     }
 
-    fn drop_statements(
+    /// Drops the statements about an entity after this number of statements.
+    pub fn drop_statements(
         &mut self,
         workspace: &Workspace,
         entity: EntityId,
@@ -366,7 +422,8 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn put_merge(&mut self, workspace: &Workspace, merge: &MergeRecord) -> Result<()> {
+    /// Stores a merge as the last one into its target.
+    pub fn put_merge(&mut self, workspace: &Workspace, merge: &MergeRecord) -> Result<()> {
         let (target, source) = (merge.joined.target.id, merge.joined.source.id);
         self.execute(
             "INSERT INTO entity_merge (workspace, target, number, source, merge) \
@@ -377,19 +434,30 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn last_merge(&self, workspace: &Workspace, target: EntityId) -> Result<Option<MergeRecord>> {
+    /// The last merge into this entity that was not undone.
+    pub fn last_merge(
+        &self,
+        workspace: &Workspace,
+        target: EntityId,
+    ) -> Result<Option<MergeRecord>> {
         let sql = "SELECT merge FROM entity_merge WHERE workspace = ?1 AND target = ?2 \
              ORDER BY number DESC LIMIT 1";
         self.query_one(sql, (workspace.as_str(), target.to_string()), |row| json(row, 0))
     }
 
-    fn merges_of(&self, workspace: &Workspace, operation: OperationId) -> Result<Vec<EntityId>> {
+    /// The sources of the merges of a consolidation that were not undone, the newest first.
+    pub fn merges_of(
+        &self,
+        workspace: &Workspace,
+        operation: OperationId,
+    ) -> Result<Vec<EntityId>> {
         let sql = "SELECT source FROM entity_merge \
              WHERE workspace = ?1 AND merge ->> 'operation' = ?2 ORDER BY target, number DESC";
         self.query_all(sql, (workspace.as_str(), operation.to_string()), |row| text(row, 0))
     }
 
-    fn drop_merge(&mut self, workspace: &Workspace, target: EntityId) -> Result<()> {
+    /// Drops the last merge into this entity.
+    pub fn drop_merge(&mut self, workspace: &Workspace, target: EntityId) -> Result<()> {
         self.execute(
             "DELETE FROM entity_merge WHERE workspace = ?1 AND target = ?2 AND number = \
              (SELECT max(number) FROM entity_merge WHERE workspace = ?1 AND target = ?2)",
@@ -398,7 +466,8 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn put_review(&mut self, workspace: &Workspace, review: &EntityReview) -> Result<()> {
+    /// Stores a queued review.
+    pub fn put_review(&mut self, workspace: &Workspace, review: &EntityReview) -> Result<()> {
         self.execute(
             "INSERT INTO entity_review (workspace, id, review) VALUES (?1, ?2, ?3)",
             (workspace.as_str(), review.id.to_string(), encode_json(review)?),
@@ -406,12 +475,14 @@ impl EntityRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn review(&self, workspace: &Workspace, id: ReviewId) -> Result<Option<EntityReview>> {
+    /// The queued review with this id.
+    pub fn review(&self, workspace: &Workspace, id: ReviewId) -> Result<Option<EntityReview>> {
         let sql = "SELECT review FROM entity_review WHERE workspace = ?1 AND id = ?2";
         self.query_one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
     }
 
-    fn reviews(
+    /// At most `limit` queued reviews after this one, oldest first.
+    pub fn reviews(
         &self,
         workspace: &Workspace,
         after: Option<ReviewId>,
@@ -423,14 +494,15 @@ impl EntityRows for SqlTransaction<'_> {
         self.query_all(sql, (workspace.as_str(), after, limit), |row| json(row, 0))
     }
 
-    fn drop_review(&mut self, workspace: &Workspace, id: ReviewId) -> Result<()> {
+    /// Drops a queued review.
+    pub fn drop_review(&mut self, workspace: &Workspace, id: ReviewId) -> Result<()> {
         let sql = "DELETE FROM entity_review WHERE workspace = ?1 AND id = ?2";
         self.execute(sql, (workspace.as_str(), id.to_string()))?;
         Ok(())
     }
 }
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// The row of an entity, deleted or not.
     fn entity_row(&self, workspace: &Workspace, id: EntityId) -> Result<Option<Entity>> {
         let sql = "SELECT entity FROM entity WHERE workspace = ?1 AND id = ?2";

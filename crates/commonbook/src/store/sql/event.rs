@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde_json::Map;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::{SqlRow, ToSql};
 use super::row::{encode_json, importance, json, optional_text, text, time};
 use super::rows::VisibleRows;
@@ -22,7 +22,7 @@ use crate::model::event::{
 };
 use crate::model::memory::MemoryType;
 use crate::model::workspace::Workspace;
-use crate::store::{DeliveryFigures, EventFigures, EventRows, WorkspaceRows};
+use crate::store::{DeliveryFigures, EventFigures};
 
 /// Whether the event `e` lists items that an agent received.
 const LISTS_ITEMS: &str = "(e.kind IN ('context.built', 'agent.memory.loaded', 'agent.memory.retracted') \
@@ -55,12 +55,16 @@ pub(super) fn seen_events(seen: &VisibleRows<'_>) -> String {
     )
 }
 
-impl EventRows for SqlTransaction<'_> {
-    fn set_origin(&mut self, origin: EventOrigin) {
+/// The rows of the journal.
+impl Tx<'_> {
+    /// Sets from where the caller of this write called: the events that follow say it, except those
+    /// of Commonbook itself.
+    pub fn set_origin(&mut self, origin: EventOrigin) {
         self.origin = Some(origin);
     }
 
-    fn append_event(&mut self, event: &NewEvent) -> Result<u64> {
+    /// Appends an event at the end of its workspace's journal; returns its position there.
+    pub fn append_event(&mut self, event: &NewEvent) -> Result<u64> {
         let workspace = event.workspace.as_str();
         let origin = self.origin.as_ref().filter(|origin| origin.is_of(&event.actor));
         let sequence = self
@@ -99,11 +103,14 @@ impl EventRows for SqlTransaction<'_> {
         Ok(sequence)
     }
 
-    fn grown_journals(&self) -> BTreeSet<Workspace> {
+    /// The workspaces whose journals this write has appended events to.
+    pub fn grown_journals(&self) -> BTreeSet<Workspace> {
         self.appended.iter().map(|(workspace, _)| workspace.clone()).collect()
     }
 
-    fn events(&self, sight: &Sight, stretch: &JournalRange, limit: u32) -> Result<Vec<Event>> {
+    /// At most `limit` events of this range that the filter admits and that are in sight, oldest
+    /// first.
+    pub fn events(&self, sight: &Sight, stretch: &JournalRange, limit: u32) -> Result<Vec<Event>> {
         let (seen, wanted) = (self.seen(sight)?, StretchParameters::of(stretch)?);
         let sql = format!(
             "SELECT e.* FROM event e WHERE {STRETCH_CONDITION} AND {} ORDER BY e.sequence LIMIT :limit",
@@ -115,7 +122,8 @@ impl EventRows for SqlTransaction<'_> {
         self.narrow_to_sight(sight, found)
     }
 
-    fn last_event(&self, sight: &Sight, workspace: &Workspace) -> Result<Option<Event>> {
+    /// The last event in sight of this workspace's journal.
+    pub fn last_event(&self, sight: &Sight, workspace: &Workspace) -> Result<Option<Event>> {
         let seen = self.seen(sight)?;
         let sql = format!(
             "SELECT e.* FROM event e WHERE e.workspace = :workspace AND {} \
@@ -126,7 +134,8 @@ impl EventRows for SqlTransaction<'_> {
         Ok(self.narrow_to_sight(sight, found.into_iter().collect())?.pop())
     }
 
-    fn event_count(&self, sight: &Sight, stretch: &JournalRange) -> Result<u64> {
+    /// The number of events in this range that the filter admits and that are in sight.
+    pub fn event_count(&self, sight: &Sight, stretch: &JournalRange) -> Result<u64> {
         let (seen, wanted) = (self.seen(sight)?, StretchParameters::of(stretch)?);
         let sql = format!(
             "SELECT count(*) FROM event e WHERE {STRETCH_CONDITION} AND {}",
@@ -136,7 +145,9 @@ impl EventRows for SqlTransaction<'_> {
         Ok(count.unwrap_or(0))
     }
 
-    fn event_tallies(
+    /// The number of events in this range that the filter admits and that are in sight, by step of
+    /// time and by kind. Events outside of the steps do not count.
+    pub fn event_tallies(
         &self,
         sight: &Sight,
         stretch: &JournalRange,
@@ -157,7 +168,9 @@ impl EventRows for SqlTransaction<'_> {
         })
     }
 
-    fn position_before(&self, workspace: &Workspace, time: Timestamp) -> Result<u64> {
+    /// The position of the last event of a journal before this time, and 0 if there is none: found
+    /// by halving, since a journal grows in the order of time.
+    pub fn position_before(&self, workspace: &Workspace, time: Timestamp) -> Result<u64> {
         let unseen = self.unseen("where a time is in a journal, with nothing of its events");
         let sql = "SELECT e.sequence, e.at < ?3 FROM event e \
              WHERE e.workspace = ?1 AND e.sequence <= ?2 ORDER BY e.sequence DESC LIMIT 1";
@@ -176,7 +189,14 @@ impl EventRows for SqlTransaction<'_> {
         Ok(low)
     }
 
-    fn event_figures(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<EventFigures> {
+    /// What happened after this position of a journal, in at most `limit` events: numbers alone, of
+    /// every event, in any sight or none.
+    pub fn event_figures(
+        &self,
+        workspace: &Workspace,
+        after: u64,
+        limit: u32,
+    ) -> Result<EventFigures> {
         let unseen =
             self.unseen("numbers of events for an operator, with nothing of what they say");
         let name = workspace.as_str();
@@ -203,7 +223,10 @@ impl EventRows for SqlTransaction<'_> {
         Ok(EventFigures { kinds, contexts, through: end.max(after) })
     }
 
-    fn event_records(
+    /// The next `limit` events of a journal after this position, in order, each with its present
+    /// visibility: for readers that serve many callers, and filter by [`Sight::sees_event`] for
+    /// each.
+    pub fn event_records(
         &self,
         workspace: &Workspace,
         after: u64,
@@ -238,7 +261,7 @@ impl EventRows for SqlTransaction<'_> {
     }
 }
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// These events, which this sight sees, without the items that it does not see, and with the
     /// entries that it does.
     fn narrow_to_sight(&self, sight: &Sight, events: Vec<Event>) -> Result<Vec<Event>> {

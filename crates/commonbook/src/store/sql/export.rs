@@ -1,6 +1,6 @@
 //! The SQL of exports and of what only an import writes.
 
-use super::SqlTransaction;
+use super::Tx;
 use super::contradiction::{CONTRADICTION_INDEX, shown_rows};
 use super::driver::{SqlRow, ToSql};
 use super::entity::name_from_row;
@@ -9,7 +9,9 @@ use super::row::{encode_json, json, text, time};
 use super::session::SEEN_SESSION;
 use super::{case, checkpoint, handoff, session};
 use crate::base::error::Result;
-use crate::base::id::{CheckpointId, ContradictionId, EntityId, HandoffId, MemoryId, RelationId};
+use crate::base::id::{
+    CheckpointId, ContextId, ContradictionId, EntityId, HandoffId, MemoryId, RelationId, SessionId,
+};
 use crate::model::access::{Audience, Sight};
 use crate::model::agent::AgentRecord;
 use crate::model::case::{Case, CaseKey};
@@ -22,7 +24,23 @@ use crate::model::handoff::Handoff;
 use crate::model::memory::Memory;
 use crate::model::session::Session;
 use crate::model::workspace::Workspace;
-use crate::store::{ExportRows, StoredId};
+
+/// The id of a row that an import may find stored already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoredId {
+    /// A session.
+    Session(SessionId),
+    /// A checkpoint.
+    Checkpoint(CheckpointId),
+    /// A handoff.
+    Handoff(HandoffId),
+    /// A relation.
+    Relation(RelationId),
+    /// A contradiction.
+    Contradiction(ContradictionId),
+    /// The receipt of a context.
+    Context(ContextId),
+}
 
 /// Why an import reads rows in no sight.
 const IMPORT_READS: &str = "an import asks only whether it is there, and shows it to no caller";
@@ -31,8 +49,11 @@ const IMPORT_READS: &str = "an import asks only whether it is there, and shows i
 const DECIDED_CONDITION: &str =
     "(c.resolved OR c.contradiction ->> '$.found.found_by' IN ('endpoint', 'person', 'agent'))";
 
-impl ExportRows for SqlTransaction<'_> {
-    fn cases_after(
+/// The rows that an export reads and an import writes, besides those of the other traits. Each list
+/// begins after `after`.
+impl Tx<'_> {
+    /// At most `limit` cases in the order in which they were opened, each with its position.
+    pub fn cases_after(
         &self,
         workspace: &Workspace,
         after: u64,
@@ -44,7 +65,14 @@ impl ExportRows for SqlTransaction<'_> {
         self.query_all(sql, (workspace.as_str(), after, limit), read)
     }
 
-    fn sessions_after(&self, sight: &Sight, after: u64, limit: u32) -> Result<Vec<(u64, Session)>> {
+    /// At most `limit` sessions in sight in the order in which they were started, each with its
+    /// position.
+    pub fn sessions_after(
+        &self,
+        sight: &Sight,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<(u64, Session)>> {
         let sql = format!(
             "SELECT s.* FROM session s WHERE {SEEN_SESSION} AND s.sequence > :after \
              ORDER BY s.sequence LIMIT :limit"
@@ -54,7 +82,14 @@ impl ExportRows for SqlTransaction<'_> {
             .all(&sql, &more, |row| Ok((row.get("sequence")?, session::from_row(row)?)))
     }
 
-    fn handoffs_after(&self, sight: &Sight, after: u64, limit: u32) -> Result<Vec<(u64, Handoff)>> {
+    /// At most `limit` handoffs in sight in the order in which they were created, each with its
+    /// position. They name their memories as [`Tx::handoff`] does.
+    pub fn handoffs_after(
+        &self,
+        sight: &Sight,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<(u64, Handoff)>> {
         let sql = format!(
             "SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.sequence > :after \
              ORDER BY h.sequence LIMIT :limit"
@@ -67,7 +102,9 @@ impl ExportRows for SqlTransaction<'_> {
         Ok(positions.into_iter().zip(self.with_memories(sight, found)?).collect())
     }
 
-    fn handoff_order(&self, sight: &Sight) -> Result<Vec<HandoffId>> {
+    /// The handoffs in sight in the order in which each was accepted or completed last; empty if that
+    /// is the order in which they were created.
+    pub fn handoff_order(&self, sight: &Sight) -> Result<Vec<HandoffId>> {
         let sql = format!(
             "SELECT h.id, h.sequence FROM handoff h WHERE {SEEN_HANDOFF} \
              AND h.moved IS NOT NULL ORDER BY h.moved, h.sequence"
@@ -81,7 +118,8 @@ impl ExportRows for SqlTransaction<'_> {
         Ok(found.into_iter().map(|(id, _)| id).collect())
     }
 
-    fn stated_entities_after(
+    /// At most `limit` entities that agents made statements about, by id.
+    pub fn stated_entities_after(
         &self,
         workspace: &Workspace,
         after: Option<EntityId>,
@@ -92,13 +130,19 @@ impl ExportRows for SqlTransaction<'_> {
         self.query_all(sql, (workspace.as_str(), after, limit), |row| json(row, 0))
     }
 
-    fn merges(&self, workspace: &Workspace, target: EntityId) -> Result<Vec<MergeRecord>> {
+    /// The merges into an entity that were not undone, oldest first.
+    pub fn merges(&self, workspace: &Workspace, target: EntityId) -> Result<Vec<MergeRecord>> {
         let sql =
             "SELECT merge FROM entity_merge WHERE workspace = ?1 AND target = ?2 ORDER BY number";
         self.query_all(sql, (workspace.as_str(), target.to_string()), |row| json(row, 0))
     }
 
-    fn stated_names(&self, workspace: &Workspace, names: &[EntityId]) -> Result<Vec<EntityName>> {
+    /// Those of these names that an agent stated.
+    pub fn stated_names(
+        &self,
+        workspace: &Workspace,
+        names: &[EntityId],
+    ) -> Result<Vec<EntityName>> {
         let sql = "SELECT e.* FROM json_each(?3) w CROSS JOIN entity_name e \
                    ON e.audience = ?2 AND e.id = w.value \
                    WHERE e.workspace = ?1 AND e.stated ORDER BY e.id";
@@ -107,7 +151,8 @@ impl ExportRows for SqlTransaction<'_> {
         self.query_all(sql, params, name_from_row)
     }
 
-    fn relations_after(
+    /// At most `limit` relations in sight by id, each with its audience.
+    pub fn relations_after(
         &self,
         sight: &Sight,
         after: Option<RelationId>,
@@ -132,7 +177,9 @@ impl ExportRows for SqlTransaction<'_> {
         Ok(with_audience.collect())
     }
 
-    fn decided_contradictions_after(
+    /// At most `limit` contradictions in sight by id that no follower finds again as they are:
+    /// resolved ones, and those that an endpoint found.
+    pub fn decided_contradictions_after(
         &self,
         sight: &Sight,
         after: Option<ContradictionId>,
@@ -150,7 +197,8 @@ impl ExportRows for SqlTransaction<'_> {
         seen.all(&sql, &more, |row| json(row, 0))
     }
 
-    fn checkpoints_after(
+    /// At most `limit` checkpoints of sessions in sight, by id.
+    pub fn checkpoints_after(
         &self,
         sight: &Sight,
         after: Option<CheckpointId>,
@@ -167,7 +215,9 @@ impl ExportRows for SqlTransaction<'_> {
         self.seen_without_audiences(sight).all(&sql, &more, checkpoint::from_row)
     }
 
-    fn case_marks(&self, sight: &Sight, skip: u64, limit: u32) -> Result<Vec<CaseMark>> {
+    /// At most `limit` read marks in cases, by agent and case, after the first `skip`: those of the
+    /// reader and the agents below it, of all agents for the person.
+    pub fn case_marks(&self, sight: &Sight, skip: u64, limit: u32) -> Result<Vec<CaseMark>> {
         let sql = "SELECT c.* FROM cursor c WHERE c.workspace = (:workspaces ->> 0) \
                    AND c.case_key <> '' AND (:person OR c.agent = :agent \
                        OR (c.agent > :agent || '/' AND c.agent < :agent || '0')) \
@@ -184,13 +234,17 @@ impl ExportRows for SqlTransaction<'_> {
         })
     }
 
-    fn memory_position(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<u64>> {
+    /// The position of a memory in its journal, in sight or not: an import asks only whether it is
+    /// there.
+    pub fn memory_position(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<u64>> {
         let sql = "SELECT sequence FROM memory WHERE workspace = ?1 AND id = ?2";
         let key = (workspace.as_str(), id.to_string());
         self.unseen(IMPORT_READS).first(sql, key, |row| row.get(0))
     }
 
-    fn entry_at(
+    /// The entry at a position of a case, in sight or not: an import asks only whether the position
+    /// is free.
+    pub fn entry_at(
         &self,
         workspace: &Workspace,
         case: &CaseKey,
@@ -201,7 +255,8 @@ impl ExportRows for SqlTransaction<'_> {
         self.unseen(IMPORT_READS).first(sql, key, |row| text(row, 0))
     }
 
-    fn is_stored(&self, workspace: &Workspace, id: StoredId) -> Result<bool> {
+    /// Whether the workspace has a row with this id, in sight or not; of contradictions, a decided one.
+    pub fn is_stored(&self, workspace: &Workspace, id: StoredId) -> Result<bool> {
         let (table, id) = match id {
             StoredId::Session(id) => ("session", id.to_string()),
             StoredId::Checkpoint(id) => ("checkpoint", id.to_string()),
@@ -220,7 +275,8 @@ impl ExportRows for SqlTransaction<'_> {
         Ok(self.query_one(&sql, (workspace.as_str(), id), |row| row.get(0))?.unwrap_or(false))
     }
 
-    fn checkpoint_numbered(
+    /// The checkpoint of a session with this number.
+    pub fn checkpoint_numbered(
         &self,
         workspace: &Workspace,
         session: &str,
@@ -231,7 +287,9 @@ impl ExportRows for SqlTransaction<'_> {
         self.query_one(sql, (workspace.as_str(), session, number), |row| text(row, 0))
     }
 
-    fn restore_agent(&mut self, workspace: &Workspace, agent: &AgentRecord) -> Result<bool> {
+    /// Stores what the registry knew of an agent elsewhere; times only widen. Returns whether
+    /// anything changed.
+    pub fn restore_agent(&mut self, workspace: &Workspace, agent: &AgentRecord) -> Result<bool> {
         let changed = self.execute(
             "INSERT INTO agent (workspace, name, first_seen, last_seen, device, client) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
@@ -255,7 +313,8 @@ impl ExportRows for SqlTransaction<'_> {
         Ok(changed > 0)
     }
 
-    fn restore_revision(&mut self, earlier: &Memory) -> Result<bool> {
+    /// Stores an earlier revision of a memory that is here at a later one; returns whether it is new.
+    pub fn restore_revision(&mut self, earlier: &Memory) -> Result<bool> {
         let sql = "INSERT OR IGNORE INTO revision (workspace, memory, revision, snapshot) \
                    SELECT m.workspace, m.id, ?3, ?4 FROM memory m \
                    WHERE m.workspace = ?1 AND m.id = ?2 AND m.revision > ?3";
@@ -271,7 +330,13 @@ impl ExportRows for SqlTransaction<'_> {
         Ok(new > 0)
     }
 
-    fn restore_handoff_order(&mut self, workspace: &Workspace, ids: &[HandoffId]) -> Result<bool> {
+    /// Makes this the order in which these handoffs were accepted or completed last; returns whether it
+    /// was another one.
+    pub fn restore_handoff_order(
+        &mut self,
+        workspace: &Workspace,
+        ids: &[HandoffId],
+    ) -> Result<bool> {
         let sql = "SELECT h.id, h.moved FROM json_each(?2) w CROSS JOIN handoff h \
                    ON h.workspace = ?1 AND h.id = w.value \
                    WHERE h.moved IS NOT NULL ORDER BY w.key";
@@ -292,7 +357,8 @@ impl ExportRows for SqlTransaction<'_> {
         Ok(changed)
     }
 
-    fn note_checkpoint_number(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+    /// Records that a session has used checkpoint numbers up to this one.
+    pub fn note_checkpoint_number(&mut self, checkpoint: &Checkpoint) -> Result<()> {
         self.execute(
             "UPDATE session SET checkpoints = max(checkpoints, ?3) WHERE workspace = ?1 AND id = ?2",
             (checkpoint.workspace.as_str(), &checkpoint.session, checkpoint.sequence),

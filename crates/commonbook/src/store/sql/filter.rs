@@ -8,7 +8,7 @@ use crate::model::case::CaseKey;
 use crate::model::memory::Trust;
 use crate::model::search::MemoryFilter;
 
-/// A [`Filter`] for a row `m` as SQL with its parameters. It holds only the conditions that are
+/// A [`MemoryFilter`] for a row `m` as SQL with its parameters. It holds only the conditions that are
 /// set, so that the engine can choose an index by them.
 pub(super) struct FilterParameters<'f> {
     filter: &'f MemoryFilter,

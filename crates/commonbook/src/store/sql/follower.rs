@@ -1,13 +1,56 @@
 //! The SQL of followers: how far derived rows have come in each journal.
 
-use super::SqlTransaction;
+use std::collections::BTreeSet;
+
+use super::Tx;
 use super::driver::SqlRow;
 use super::row::{encode_json, text};
 use crate::base::error::Result;
 use crate::model::workspace::Workspace;
-use crate::store::{JournalLag, JournalScope};
 
-impl SqlTransaction<'_> {
+/// The journals that a follower looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JournalScope {
+    /// Those of all workspaces.
+    All,
+    /// Those of these workspaces.
+    Of(BTreeSet<Workspace>),
+}
+
+/// How far a follower has come in a journal that has more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalLag {
+    /// The workspace of the journal.
+    pub workspace: Workspace,
+    /// The position that the follower has reached; 0 if it has not begun.
+    pub position: u64,
+    /// The position of the last event.
+    pub end: u64,
+}
+
+impl JournalScope {
+    /// The scope of no journal.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self::Of(BTreeSet::new())
+    }
+
+    /// Whether it has no journal.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        matches!(self, Self::Of(workspaces) if workspaces.is_empty())
+    }
+}
+
+impl JournalLag {
+    /// Events that the follower has still to read.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.end.saturating_sub(self.position)
+    }
+}
+
+impl Tx<'_> {
     /// The position in a journal that a follower has reached with this revision of its rules; 0 if
     /// it has not begun.
     pub(super) fn follower_position(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::{SqlRow, ToSql};
 use super::event::seen_events;
 use super::row::{encode_json, json, optional_text, text, time};
@@ -23,7 +23,6 @@ use crate::model::memory::{MemoryChange, MemoryChangeKind};
 use crate::model::workspace::Workspace;
 use crate::prompt::handoff::stored::read_memory;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
-use crate::store::{HandoffRows, SettledClockRows};
 
 /// The rule of [`Sight::can_see`] for a row `h`. The conformance suite proves the two equal.
 pub(super) const SEEN_HANDOFF: &str = "\
@@ -57,7 +56,7 @@ struct HandoffDetails {
     builds_on: Vec<HandoffId>,
 }
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// These columns of the handoffs that a filter admits, read by a function, with the position of
     /// each.
     fn query_handoffs<T>(
@@ -159,15 +158,21 @@ impl SqlTransaction<'_> {
     }
 }
 
-impl HandoffRows for SqlTransaction<'_> {
-    fn handoff(&self, sight: &Sight, id: HandoffId) -> Result<Option<Handoff>> {
+/// The rows of handoffs. [`Sight::can_see`] decides by its visibility who sees one. It names the
+/// memories that are in the reader's sight now and, to its two agents, the private ones that were
+/// named for its target. Handoffs are read from the sight's first workspace.
+impl Tx<'_> {
+    /// The handoff with this id in sight.
+    pub fn handoff(&self, sight: &Sight, id: HandoffId) -> Result<Option<Handoff>> {
         let sql = format!("SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.id = :id");
         let seen = self.seen_without_audiences(sight);
         let found = seen.first(&sql, &[(":id", &id.to_string())], from_row)?;
         Ok(self.with_memories(sight, found.into_iter().collect())?.pop())
     }
 
-    fn handoff_ids_ending(
+    /// At most `limit` ids of handoffs in sight that end in `ending`, in order. `ending` has at
+    /// least six letters.
+    pub fn handoff_ids_ending(
         &self,
         sight: &Sight,
         ending: &str,
@@ -183,7 +188,8 @@ impl HandoffRows for SqlTransaction<'_> {
         seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
     }
 
-    fn handoff_ids_alike(&self, sight: &Sight, ids: &[HandoffId]) -> Result<Vec<HandoffId>> {
+    /// The ids in sight that end in the same six letters as another id of `ids`.
+    pub fn handoff_ids_alike(&self, sight: &Sight, ids: &[HandoffId]) -> Result<Vec<HandoffId>> {
         let sql = format!(
             "SELECT DISTINCT h.id FROM json_each(:ids) w \
              CROSS JOIN handoff h INDEXED BY handoff_ending \
@@ -194,7 +200,9 @@ impl HandoffRows for SqlTransaction<'_> {
         seen.all(&sql, &[(":ids", &encode_json(&ids)?)], |row| text(row, 0))
     }
 
-    fn handoffs(
+    /// At most `limit` handoffs in sight that a filter admits, in its order, each with the position of
+    /// its creation in the journal, which is beyond the given one in that order.
+    pub fn handoffs(
         &self,
         sight: &Sight,
         filter: &HandoffFilter,
@@ -206,13 +214,15 @@ impl HandoffRows for SqlTransaction<'_> {
         Ok(places.into_iter().zip(self.with_memories(sight, found)?).collect())
     }
 
-    fn handoff_count(&self, sight: &Sight, filter: &HandoffFilter) -> Result<u64> {
+    /// The number of handoffs in sight that a filter admits.
+    pub fn handoff_count(&self, sight: &Sight, filter: &HandoffFilter) -> Result<u64> {
         // `h.sequence` is the only column read of each.
         let found = self.query_handoffs("h.sequence", sight, filter, None, u32::MAX, |_| Ok(()))?;
         Ok(found.len() as u64)
     }
 
-    fn handoff_queue(&self, sight: &Sight) -> Result<Vec<u64>> {
+    /// The queue of the reader: the positions of the handoffs that wait for it, oldest first.
+    pub fn handoff_queue(&self, sight: &Sight) -> Result<Vec<u64>> {
         let filter = HandoffFilter {
             status: vec![HandoffStatus::Pending],
             oldest_first: true,
@@ -223,7 +233,8 @@ impl HandoffRows for SqlTransaction<'_> {
         Ok(found.into_iter().map(|(sequence, ())| sequence).collect())
     }
 
-    fn tasks(
+    /// As `handoffs`, but only the task of each.
+    pub fn tasks(
         &self,
         sight: &Sight,
         filter: &HandoffFilter,
@@ -233,7 +244,14 @@ impl HandoffRows for SqlTransaction<'_> {
         self.query_handoffs(columns, sight, filter, None, limit, task_from_row)
     }
 
-    fn received_handoffs(&self, sight: &Sight, agent: &Agent, limit: u32) -> Result<Vec<Handoff>> {
+    /// The last `limit` handoffs in sight that this agent accepted, in the order in which each was
+    /// accepted or completed last.
+    pub fn received_handoffs(
+        &self,
+        sight: &Sight,
+        agent: &Agent,
+        limit: u32,
+    ) -> Result<Vec<Handoff>> {
         let sql = format!(
             "SELECT h.* FROM handoff h WHERE {SEEN_HANDOFF} AND h.to_agent = :to \
                  AND h.moved IS NOT NULL ORDER BY h.moved DESC LIMIT :limit"
@@ -245,7 +263,8 @@ impl HandoffRows for SqlTransaction<'_> {
         self.with_memories(sight, found)
     }
 
-    fn handed_on(&self, workspace: &Workspace, ids: &[HandoffId]) -> Result<Vec<HandoffId>> {
+    /// Those of these handoffs to an agent whose work it has handed on, alone or with others.
+    pub fn handed_on(&self, workspace: &Workspace, ids: &[HandoffId]) -> Result<Vec<HandoffId>> {
         let sql = "SELECT DISTINCT h.id FROM json_each(?2) w \
              CROSS JOIN handoff h ON h.workspace = ?1 AND h.id = w.value \
              CROSS JOIN handoff n INDEXED BY handoff_chain ON n.workspace = ?1 AND n.chain = h.chain \
@@ -255,7 +274,10 @@ impl HandoffRows for SqlTransaction<'_> {
         self.query_all(sql, (workspace.as_str(), encode_json(&ids)?), |row| text(row, 0))
     }
 
-    fn ended_handoffs(
+    /// At most `limit` handoffs in sight by this agent that were completed or rejected since this
+    /// time, ended last first, without those whose end a text told the agent before
+    /// `session_start`; without that time, those that no text has told it.
+    pub fn ended_handoffs(
         &self,
         sight: &Sight,
         agent: &Agent,
@@ -276,7 +298,9 @@ impl HandoffRows for SqlTransaction<'_> {
         seen.all(&sql, &more, from_row)
     }
 
-    fn note_results_told(
+    /// Notes that a text tells this agent how those of these handoffs ended that it created. The time of
+    /// the first text stays.
+    pub fn note_results_told(
         &mut self,
         workspace: &Workspace,
         agent: &Agent,
@@ -291,7 +315,13 @@ impl HandoffRows for SqlTransaction<'_> {
         self.execute(sql, (workspace, agent.as_str(), ids, at.as_millisecond())).map(drop)
     }
 
-    fn edges(&self, sight: &Sight, filter: &EdgeFilter, limit: u32) -> Result<Vec<HandoffEdge>> {
+    /// The last `limit` handoffs in sight that a filter admits, as edges, in the order of creation.
+    pub fn edges(
+        &self,
+        sight: &Sight,
+        filter: &EdgeFilter,
+        limit: u32,
+    ) -> Result<Vec<HandoffEdge>> {
         let wanted = EdgeParameters::of(filter);
         let conditions = wanted.conditions("h.created_at");
         // `+` keeps the engine from walking all handoffs in their order.
@@ -309,7 +339,9 @@ impl HandoffRows for SqlTransaction<'_> {
         Ok(edges)
     }
 
-    fn refused_handoffs(&self, sight: &Sight, filter: &EdgeFilter) -> Result<u64> {
+    /// The number of handoffs that were refused after one in sight that a filter admits; its `since`
+    /// is the time of the refusal.
+    pub fn refused_handoffs(&self, sight: &Sight, filter: &EdgeFilter) -> Result<u64> {
         let wanted = EdgeParameters::of(filter);
         let conditions = wanted.conditions("e.at");
         let sql = format!(
@@ -324,7 +356,10 @@ impl HandoffRows for SqlTransaction<'_> {
         Ok(count.unwrap_or(0))
     }
 
-    fn has_written_since(
+    /// Whether these agents, or agents below them, have written anything in sight in the sight's first
+    /// workspace since the last of these handoffs was created: a memory, an entry, or the result of a
+    /// handoff.
+    pub fn has_written_since(
         &self,
         sight: &Sight,
         agents: &[Agent],
@@ -349,7 +384,8 @@ impl HandoffRows for SqlTransaction<'_> {
         Ok(seen.first(&sql, &more, |_| Ok(()))?.is_some())
     }
 
-    fn package(&self, handoff: &Handoff) -> Result<HandoffPackage> {
+    /// The stored text of a handoff, with the memories that it names.
+    pub fn package(&self, handoff: &Handoff) -> Result<HandoffPackage> {
         let key = [handoff.workspace.as_str(), &handoff.id.to_string()];
         let sql = "SELECT package FROM handoff WHERE workspace = ?1 AND id = ?2";
         let package: HandoffPackage =
@@ -366,7 +402,9 @@ impl HandoffRows for SqlTransaction<'_> {
         Ok(HandoffPackage { memories, revisions, ..package })
     }
 
-    fn deleted_private_memories(
+    /// The private memories of others that were named for the reader, the target of this handoff,
+    /// and deleted since.
+    pub fn deleted_private_memories(
         &self,
         sight: &Sight,
         handoff: &Handoff,
@@ -386,7 +424,8 @@ impl HandoffRows for SqlTransaction<'_> {
         })
     }
 
-    fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>> {
+    /// The memories in sight that were considered for a handoff and left out.
+    pub fn left_out(&self, sight: &Sight, id: HandoffId) -> Result<Vec<MemoryExclusion>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let sql = format!(
@@ -398,7 +437,9 @@ impl HandoffRows for SqlTransaction<'_> {
         seen.all(&sql, &[(":id", &id.to_string())], |row| json(row, 0))
     }
 
-    fn overdue_handoffs(&self, sure: Timestamp, limit: u32) -> Result<Vec<Handoff>> {
+    /// At most `limit` handoffs of all workspaces that expired at this time or before: pending ones, and accepted ones
+    /// whose target has been silent since. For the sweep.
+    pub fn overdue_handoffs(&self, sure: Timestamp, limit: u32) -> Result<Vec<Handoff>> {
         let sql = "SELECT * FROM handoff WHERE status = 'pending' AND expires_at <= ?1 \
                    ORDER BY expires_at LIMIT ?2";
         let waiting = self.query_all(sql, (sure.as_millisecond(), limit), from_row)?;
@@ -418,7 +459,8 @@ impl HandoffRows for SqlTransaction<'_> {
         Ok(waiting.into_iter().chain(silent).collect())
     }
 
-    fn insert_handoff(&mut self, packed: &PackResult, sequence: u64) -> Result<()> {
+    /// Stores a new handoff; `sequence` is the position of its event in the journal.
+    pub fn insert_handoff(&mut self, packed: &PackResult, sequence: u64) -> Result<()> {
         let PackResult { handoff, package, left_out, .. } = packed;
         let details = HandoffDetails {
             context: handoff.context.clone(),
@@ -489,7 +531,8 @@ impl HandoffRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn step_handoff(&mut self, handoff: &Handoff, sequence: u64) -> Result<()> {
+    /// Stores a step of a handoff; `sequence` is the position of the step's event.
+    pub fn step_handoff(&mut self, handoff: &Handoff, sequence: u64) -> Result<()> {
         let is_moved = matches!(handoff.status, HandoffStatus::Accepted | HandoffStatus::Completed);
         let moved = is_moved.then_some(sequence);
         self.execute(
@@ -514,14 +557,17 @@ impl HandoffRows for SqlTransaction<'_> {
     }
 }
 
-impl SettledClockRows for SqlTransaction<'_> {
-    fn settled_clock(&self) -> Result<Option<SettledClock>> {
+/// The row of the settled clock.
+impl Tx<'_> {
+    /// The clock as the readings until now have settled it.
+    pub fn settled_clock(&self) -> Result<Option<SettledClock>> {
         self.query_one("SELECT sure, shown FROM steady", (), |row| {
             Ok(SettledClock { confirmed: time(row.get(0)?), candidate: time(row.get(1)?) })
         })
     }
 
-    fn put_settled_clock(&mut self, clock: SettledClock) -> Result<()> {
+    /// Stores the clock after another reading.
+    pub fn put_settled_clock(&mut self, clock: SettledClock) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO steady (one, sure, shown) VALUES (1, ?1, ?2)",
             (clock.confirmed.as_millisecond(), clock.candidate.as_millisecond()),

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
+use super::case::EntryStretch;
 use super::contradiction::ClaimFilter;
 use super::driver::{SqlRow, ToSql};
 use super::memory::{self, MEMORY_COLUMNS};
@@ -16,10 +17,12 @@ use crate::model::knowledge::{CASE_ORIGIN, KnowledgeRecord};
 use crate::model::memory::{Memory, RetractionNotice};
 use crate::model::workspace::Workspace;
 use crate::prompt::context::ContextRecord;
-use crate::store::{EntryStretch, KnowledgeRows};
 
-impl KnowledgeRows for SqlTransaction<'_> {
-    fn knowledge(
+/// The rows of knowledge. A stored context records what its text told.
+impl Tx<'_> {
+    /// What agents of this workspace, or of every one, received of these memories: for each agent
+    /// and revision the first time, by memory and agent. Who may read it decides `Sight::sees_work`.
+    pub fn knowledge(
         &self,
         workspace: Option<&Workspace>,
         memories: &[MemoryId],
@@ -45,7 +48,8 @@ impl KnowledgeRows for SqlTransaction<'_> {
         })
     }
 
-    fn record_entries_read(
+    /// Records that this caller has read the entries of a stretch: those that every agent sees.
+    pub fn record_entries_read(
         &mut self,
         caller: &Caller,
         stretch: &EntryStretch,
@@ -76,7 +80,8 @@ impl KnowledgeRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn digest_entries(
+    /// At most `limit` entries of cases in sight whose text names this memory.
+    pub fn digest_entries(
         &self,
         sight: &Sight,
         memory: &Memory,
@@ -95,7 +100,8 @@ impl KnowledgeRows for SqlTransaction<'_> {
         seen.all(&sql, &more, memory::from_row)
     }
 
-    fn put_retraction_notice(&mut self, notice: &RetractionNotice) -> Result<()> {
+    /// Stores what an agent hears of a retraction; an existing notice stays unchanged.
+    pub fn put_retraction_notice(&mut self, notice: &RetractionNotice) -> Result<()> {
         self.execute(
             "INSERT OR IGNORE INTO retraction_notice \
                  (workspace, agent, memory, operation, kind, user_id, told_at, actor, at) \
@@ -115,7 +121,9 @@ impl KnowledgeRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn retraction_notices(
+    /// At most `limit` notices for this agent that it heard at this time, or that wait for it: those
+    /// that it may hear while it works for this user, oldest first.
+    pub fn retraction_notices(
         &self,
         workspace: &Workspace,
         agent: &Agent,
@@ -132,7 +140,8 @@ impl KnowledgeRows for SqlTransaction<'_> {
         self.query_all(sql, params, notice_from_row)
     }
 
-    fn hear_retraction(
+    /// Records that an agent has heard the notices about this memory.
+    pub fn hear_retraction(
         &mut self,
         workspace: &Workspace,
         agent: &Agent,
@@ -146,7 +155,9 @@ impl KnowledgeRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn take_back_notices(&mut self, operation: OperationId) -> Result<Vec<RetractionNotice>> {
+    /// Removes the notices of an operation, except those that it was taken back; returns those that
+    /// were heard.
+    pub fn take_back_notices(&mut self, operation: OperationId) -> Result<Vec<RetractionNotice>> {
         let of = "FROM retraction_notice INDEXED BY retraction_notice_operation \
                   WHERE operation = ?1 AND kind <> 'restored'";
         let params = [operation.to_string()];
@@ -157,7 +168,8 @@ impl KnowledgeRows for SqlTransaction<'_> {
         Ok(heard)
     }
 
-    fn retracted_claiming(
+    /// At most `limit` retracted memories of a workspace in sight with one of these claims, newest first.
+    pub fn retracted_claiming(
         &self,
         sight: &Sight,
         workspace: &Workspace,
@@ -171,7 +183,7 @@ impl KnowledgeRows for SqlTransaction<'_> {
     }
 }
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// Records what the text of a context told its agent.
     pub(super) fn record_told(&self, context: &ContextRecord) -> Result<()> {
         if context.agent.is_anonymous() {

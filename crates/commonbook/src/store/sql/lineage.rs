@@ -2,27 +2,31 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::SqlRow;
 use super::handoff;
 use super::memory::{self, MEMORY_COLUMNS};
 use super::row::{encode_json, json, optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::{HandoffId, MemoryId};
-use crate::model::access::StoredMemory;
+use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::handoff::Handoff;
 use crate::model::lineage::{
-    Basis, DerivedId, MemoryReading, OutdatedRecord, ReadSetKey, ToldMemory,
+    Basis, DerivedId, MemoryReading, OutdatedMark, OutdatedRecord, ReadSetKey, ToldMemory,
 };
+use crate::model::memory::ChangedBasis;
+use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
-use crate::store::LineageRows;
 
 /// Why lineage reads rows of memories in no sight.
 const LINEAGE_READS: &str = "lineage reads ids and revisions, and a verb shows a memory in a sight";
 
-impl LineageRows for SqlTransaction<'_> {
-    fn add_basis(&mut self, basis: &[Basis]) -> Result<()> {
+/// The rows of lineage. They hold ids alone; a verb shows one through a sight. A purged memory is in none
+/// of them.
+impl Tx<'_> {
+    /// Records what something was derived from; a later record about the same two replaces an earlier one.
+    pub fn add_basis(&mut self, basis: &[Basis]) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO basis \
                    (workspace, derived, origin, memory, revision, context, recorded_at) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -43,19 +47,20 @@ impl LineageRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn basis_of(&self, workspace: &Workspace, derived: DerivedId) -> Result<Vec<Basis>> {
-        let sql =
-            "SELECT * FROM basis WHERE workspace = ?1 AND derived = ?2 ORDER BY origin, memory";
-        self.query_all(sql, (workspace.as_str(), derived.to_string()), basis_from_row)
-    }
-
-    fn derived_from(&self, origin: &Workspace, memory: MemoryId, limit: u32) -> Result<Vec<Basis>> {
+    /// At most `limit` things that were derived from this memory of a workspace, by id.
+    pub fn derived_from(
+        &self,
+        origin: &Workspace,
+        memory: MemoryId,
+        limit: u32,
+    ) -> Result<Vec<Basis>> {
         let sql = "SELECT * FROM basis INDEXED BY basis_memory WHERE origin = ?1 AND memory = ?2 \
                    ORDER BY workspace, derived LIMIT ?3";
         self.query_all(sql, (origin.as_str(), memory.to_string(), limit), basis_from_row)
     }
 
-    fn note_told(&mut self, reading: &MemoryReading) -> Result<()> {
+    /// Records that a session received these memories.
+    pub fn note_told(&mut self, reading: &MemoryReading) -> Result<()> {
         let MemoryReading { workspace, agent, session, context, sequence, at, memories } = reading;
         // A memory of `global` learns in every workspace.
         let origins = workspace.with_global();
@@ -87,7 +92,8 @@ impl LineageRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn told_memories(&self, key: &ReadSetKey) -> Result<Vec<ToldMemory>> {
+    /// What a session received, by memory, with the present revisions.
+    pub fn told_memories(&self, key: &ReadSetKey) -> Result<Vec<ToldMemory>> {
         let contradicted = |index: &str, side: &str, revision: &str| {
             format!(
                 "EXISTS (SELECT 1 FROM contradiction c INDEXED BY {index} \
@@ -126,7 +132,9 @@ impl LineageRows for SqlTransaction<'_> {
         Ok(told)
     }
 
-    fn note_known(
+    /// Records that a session knows these memories as they are now, if it received them before;
+    /// `sequence` is the end of its journal.
+    pub fn note_known(
         &mut self,
         key: &ReadSetKey,
         memories: &[(Workspace, MemoryId)],
@@ -155,7 +163,8 @@ impl LineageRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn note_heard(
+    /// Records that a session heard of these memories as they are now; `sequence` is the end of its journal.
+    pub fn note_heard(
         &mut self,
         key: &ReadSetKey,
         memories: &[(Workspace, MemoryId)],
@@ -187,19 +196,8 @@ impl LineageRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn agents_told(
-        &self,
-        workspace: &Workspace,
-        origin: &Workspace,
-        memory: MemoryId,
-    ) -> Result<Vec<Agent>> {
-        let sql = "SELECT DISTINCT agent FROM told_memory INDEXED BY told_memory_memory \
-                   WHERE origin = ?2 AND memory = ?3 AND workspace = ?1 ORDER BY agent";
-        let params = (workspace.as_str(), origin.as_str(), memory.to_string());
-        self.query_all(sql, params, |row| text(row, 0))
-    }
-
-    fn put_outdated(&mut self, record: &OutdatedRecord, sequence: u64) -> Result<()> {
+    /// Marks something as derived from a memory that has changed; `sequence` is that of its event.
+    pub fn put_outdated(&mut self, record: &OutdatedRecord, sequence: u64) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO outdated \
                    (workspace, derived, owner, origin, memory, sequence, mark) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -218,7 +216,8 @@ impl LineageRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn outdated(
+    /// At most `limit` marks of what this agent owns, oldest first, after this position.
+    pub fn outdated(
         &self,
         workspace: &Workspace,
         owner: &Agent,
@@ -241,7 +240,8 @@ impl LineageRows for SqlTransaction<'_> {
         })
     }
 
-    fn outdated_ending(
+    /// The marked things of this agent whose ids end so.
+    pub fn outdated_ending(
         &self,
         workspace: &Workspace,
         owner: &Agent,
@@ -252,24 +252,52 @@ impl LineageRows for SqlTransaction<'_> {
         self.query_all(sql, (workspace.as_str(), owner.as_str(), ending), |row| text(row, 0))
     }
 
-    fn derived_memory(&self, workspace: &Workspace, id: MemoryId) -> Result<Option<StoredMemory>> {
+    /// The memories that these rest on and that have changed since, in sight, each with the memory that rests on it.
+    pub fn changed_bases(
+        &self,
+        sight: &Sight,
+        among: &[MemoryRef],
+    ) -> Result<Vec<(MemoryId, ChangedBasis)>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
+        let sql = format!(
+            "SELECT o.derived, o.memory, o.mark FROM json_each(:among) w \
+             CROSS JOIN outdated o ON o.workspace = w.value ->> 0 AND o.derived = w.value ->> 1 \
+             CROSS JOIN memory m ON m.workspace = o.origin AND m.id = o.memory \
+             WHERE {seen_m} ORDER BY o.sequence"
+        );
+        seen.all(&sql, &[(":among", &encode_json(&among)?)], |row| {
+            let OutdatedMark { change, by, .. } = json(row, 2)?;
+            Ok((text(row, 0)?, ChangedBasis { memory: text(row, 1)?, change, by }))
+        })
+    }
+
+    /// A memory that was derived from others, in sight or not: its mark is for its owner.
+    pub fn derived_memory(
+        &self,
+        workspace: &Workspace,
+        id: MemoryId,
+    ) -> Result<Option<StoredMemory>> {
         let sql =
             format!("SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = ?1 AND m.id = ?2");
         let unseen = self.unseen("a mark of a memory is for its owner");
         unseen.first(&sql, (workspace.as_str(), id.to_string()), memory::from_row)
     }
 
-    fn derived_handoff(&self, workspace: &Workspace, id: HandoffId) -> Result<Option<Handoff>> {
+    /// A handoff that was derived from memories, in sight or not, without its memories.
+    pub fn derived_handoff(&self, workspace: &Workspace, id: HandoffId) -> Result<Option<Handoff>> {
         let sql = "SELECT * FROM handoff WHERE workspace = ?1 AND id = ?2";
         self.query_one(sql, (workspace.as_str(), id.to_string()), handoff::from_row)
     }
 
-    fn drop_outdated(&mut self, workspace: &Workspace, derived: DerivedId) -> Result<u64> {
+    /// Removes the marks of something; returns their number.
+    pub fn drop_outdated(&mut self, workspace: &Workspace, derived: DerivedId) -> Result<u64> {
         let sql = "DELETE FROM outdated WHERE workspace = ?1 AND derived = ?2";
         Ok(self.execute(sql, (workspace.as_str(), derived.to_string()))? as u64)
     }
 
-    fn drop_outdated_by(
+    /// Removes the marks that changes of this memory made; with `keeper` those of all other agents.
+    pub fn drop_outdated_by(
         &mut self,
         origin: &Workspace,
         memory: MemoryId,
@@ -281,7 +309,12 @@ impl LineageRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn drop_told_of(&mut self, key: &ReadSetKey, memories: &[(Workspace, MemoryId)]) -> Result<()> {
+    /// Removes these memories from what a session received.
+    pub fn drop_told_of(
+        &mut self,
+        key: &ReadSetKey,
+        memories: &[(Workspace, MemoryId)],
+    ) -> Result<()> {
         let sql = "DELETE FROM told_memory \
                    WHERE workspace = ?1 AND agent = ?2 AND session = ?3 AND origin = ?4 AND memory = ?5";
         let (workspace, agent) = (key.workspace.as_str(), key.agent.as_str());
@@ -294,7 +327,8 @@ impl LineageRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn drop_told(&mut self, before: Timestamp, limit: u32) -> Result<u64> {
+    /// Removes at most `limit` records of what sessions received before this time; returns their number.
+    pub fn drop_told(&mut self, before: Timestamp, limit: u32) -> Result<u64> {
         let sql = "DELETE FROM told_memory WHERE (workspace, agent, session, origin, memory) IN \
                    (SELECT workspace, agent, session, origin, memory FROM told_memory \
                     INDEXED BY told_memory_at WHERE at < ?1 LIMIT ?2)";
@@ -302,7 +336,7 @@ impl LineageRows for SqlTransaction<'_> {
     }
 }
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// Removes a memory from all lineage.
     pub(super) fn forget_lineage(&self, workspace: &Workspace, memory: &str) -> Result<()> {
         for table in ["basis", "outdated"] {

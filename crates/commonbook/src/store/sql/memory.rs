@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::access::VisibleAudience;
 use super::driver::{SqlRow, SqlValue, ToSql};
 use super::filter::FilterParameters;
@@ -13,16 +13,31 @@ use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::access::{Audience, Sight, StoredMemory, Visibility};
 use crate::model::caller::EntryPoint;
-use crate::model::case::CaseStatus;
+use crate::model::case::{CaseKey, CaseStatus};
 use crate::model::checkpoint::EarlierRevision;
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
 use crate::model::stats::{MemoryCount, UserRecord};
 use crate::model::workspace::Workspace;
-use crate::store::{MemoryRows, SubjectChange};
 
-impl MemoryRows for SqlTransaction<'_> {
-    fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<StoredMemory>> {
+/// The subject of an event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SubjectChange {
+    /// The position of the event in its journal.
+    pub sequence: u64,
+    /// The id of the subject.
+    pub subject: String,
+    /// The memory with this id, as it is now; `None` if it was purged.
+    pub memory: Option<Box<StoredMemory>>,
+    /// The case with this key, if the event is about a case, and whether it is open now.
+    pub case: Option<(CaseKey, bool)>,
+}
+
+/// The rows of memories.
+impl Tx<'_> {
+    /// The memory with this id in sight, deleted or not. If several workspaces have one, the first
+    /// workspace of the sight counts.
+    pub fn memory(&self, sight: &Sight, id: MemoryId) -> Result<Option<StoredMemory>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let sql = format!(
@@ -32,7 +47,9 @@ impl MemoryRows for SqlTransaction<'_> {
         seen.first(&sql, &[(":id", &id.to_string())], from_row)
     }
 
-    fn memories_of(
+    /// Those of these memories that are in sight, in this order; `wanted` names each with its
+    /// workspace.
+    pub fn memories_of(
         &self,
         sight: &Sight,
         wanted: &[(Workspace, MemoryId)],
@@ -47,7 +64,14 @@ impl MemoryRows for SqlTransaction<'_> {
         seen.all(&sql, &[(":wanted", &encode_json(&wanted)?)], from_row)
     }
 
-    fn memory_ids_ending(&self, sight: &Sight, ending: &str, limit: u32) -> Result<Vec<MemoryId>> {
+    /// At most `limit` ids in sight that end in `ending`, each once, in order, deleted or not.
+    /// `ending` has at least six letters.
+    pub fn memory_ids_ending(
+        &self,
+        sight: &Sight,
+        ending: &str,
+        limit: u32,
+    ) -> Result<Vec<MemoryId>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let sql = format!(
@@ -59,7 +83,8 @@ impl MemoryRows for SqlTransaction<'_> {
         seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
     }
 
-    fn memory_ids_alike(&self, sight: &Sight, ids: &[MemoryId]) -> Result<Vec<MemoryId>> {
+    /// The ids in sight that end in the same six letters as another id of `ids`, deleted or not.
+    pub fn memory_ids_alike(&self, sight: &Sight, ids: &[MemoryId]) -> Result<Vec<MemoryId>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let sql = format!(
@@ -71,7 +96,8 @@ impl MemoryRows for SqlTransaction<'_> {
         seen.all(&sql, &[(":ids", &encode_json(&ids)?)], |row| text(row, 0))
     }
 
-    fn memory_ids(
+    /// At most `limit` ids in sight from `first` to `last`, each once, in order, deleted or not.
+    pub fn memory_ids(
         &self,
         sight: &Sight,
         first: MemoryId,
@@ -95,7 +121,9 @@ impl MemoryRows for SqlTransaction<'_> {
         Ok(ids.into_iter().take(limit as usize).collect())
     }
 
-    fn memories(
+    /// At most `limit` memories in sight, in this order, each with its position in its journal,
+    /// starting after `beyond`.
+    pub fn memories(
         &self,
         sight: &Sight,
         filter: &MemoryFilter,
@@ -138,7 +166,9 @@ impl MemoryRows for SqlTransaction<'_> {
         self.memories_at(&places)
     }
 
-    fn topics(&self, sight: &Sight, beginning: &str, limit: u32) -> Result<Vec<String>> {
+    /// At most `limit` topics of the standing memories in sight that begin with this text in lower
+    /// case: most used first, each once whatever its case.
+    pub fn topics(&self, sight: &Sight, beginning: &str, limit: u32) -> Result<Vec<String>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let sql = format!(
@@ -151,7 +181,8 @@ impl MemoryRows for SqlTransaction<'_> {
         seen.all(&sql, &more, |row| row.get(0))
     }
 
-    fn counts(&self, sight: &Sight) -> Result<Vec<MemoryCount>> {
+    /// Memories in sight, counted by owner and type.
+    pub fn counts(&self, sight: &Sight) -> Result<Vec<MemoryCount>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         // Grouped in the order of the index, which spares sorting every row; the few groups of several
@@ -180,7 +211,8 @@ impl MemoryRows for SqlTransaction<'_> {
         Ok(counts.into_values().collect())
     }
 
-    fn users(&self, sight: &Sight) -> Result<Vec<UserRecord>> {
+    /// The users that standing memories in sight are about, by id.
+    pub fn users(&self, sight: &Sight) -> Result<Vec<UserRecord>> {
         let seen = self.seen_among(sight, VisibleAudience::is_about_user)?;
         let seen_m = seen.of("m");
         let sql = format!(
@@ -199,7 +231,8 @@ impl MemoryRows for SqlTransaction<'_> {
         })
     }
 
-    fn earlier_revisions(&self, sight: &Sight, id: MemoryId) -> Result<Vec<StoredMemory>> {
+    /// The earlier revisions of this memory in sight, oldest first.
+    pub fn earlier_revisions(&self, sight: &Sight, id: MemoryId) -> Result<Vec<StoredMemory>> {
         let sql = "SELECT snapshot FROM revision \
                    WHERE workspace = ?1 AND memory = ?2 ORDER BY revision";
         let mut earlier = Vec::new();
@@ -213,7 +246,9 @@ impl MemoryRows for SqlTransaction<'_> {
         Ok(earlier)
     }
 
-    fn revisions_after(
+    /// The earlier revisions of these memories that ended after a position of the journal, or whose
+    /// end has no position, by memory and number. Those out of sight have no snapshot.
+    pub fn revisions_after(
         &self,
         sight: &Sight,
         workspace: &Workspace,
@@ -236,7 +271,9 @@ impl MemoryRows for SqlTransaction<'_> {
         })
     }
 
-    fn older_session_memories(
+    /// The number of current memories in sight that were saved in the filter's session, by its owner
+    /// if it has one, before this position.
+    pub fn older_session_memories(
         &self,
         sight: &Sight,
         filter: &MemoryFilter,
@@ -256,7 +293,9 @@ impl MemoryRows for SqlTransaction<'_> {
         Ok(seen.first(&sql, &more, |row| row.get(0))?.unwrap_or(0))
     }
 
-    fn was_imported(&self, memory: &Memory) -> Result<bool> {
+    /// Whether the workspace has a memory with this id or this import fingerprint, in sight or not:
+    /// this prevents duplicates from a second import.
+    pub fn was_imported(&self, memory: &Memory) -> Result<bool> {
         let sql = "SELECT EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND id = ?2) \
                    OR (?3 IS NOT NULL AND \
                        EXISTS (SELECT 1 FROM memory WHERE workspace = ?1 AND imported = ?3))";
@@ -265,7 +304,13 @@ impl MemoryRows for SqlTransaction<'_> {
         Ok(unseen.first(sql, params, |row| row.get(0))?.unwrap_or(false))
     }
 
-    fn superseded_by(&self, workspace: &Workspace, heir: MemoryId) -> Result<Vec<StoredMemory>> {
+    /// The memories of a workspace that this one superseded, in sight or not: they are current
+    /// again while it is quarantined.
+    pub fn superseded_by(
+        &self,
+        workspace: &Workspace,
+        heir: MemoryId,
+    ) -> Result<Vec<StoredMemory>> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = ?1 AND m.superseded_by = ?2"
         );
@@ -274,7 +319,8 @@ impl MemoryRows for SqlTransaction<'_> {
         unseen.all(&sql, (workspace.as_str(), heir.to_string()), from_row)
     }
 
-    fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()> {
+    /// Stores a new memory; `sequence` is the position of its event in the journal.
+    pub fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()> {
         let columns =
             memory_columns(memory, self.audience_number(&Audience::of(&Visibility::of(memory)))?)?;
         let mut names: Vec<&str> = columns.iter().map(|(name, _)| &name[1..]).collect();
@@ -287,7 +333,8 @@ impl MemoryRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn replace_memory(&mut self, before: &Memory, after: &Memory) -> Result<()> {
+    /// Replaces `before` by `after`, and keeps `before` as an earlier revision.
+    pub fn replace_memory(&mut self, before: &Memory, after: &Memory) -> Result<()> {
         self.execute(
             "INSERT INTO revision (workspace, memory, revision, snapshot, ended) \
              VALUES (?1, ?2, ?3, ?4, (SELECT sequence + 1 FROM workspace WHERE name = ?1))",
@@ -301,7 +348,9 @@ impl MemoryRows for SqlTransaction<'_> {
         self.write_memory_row(after)
     }
 
-    fn revert_memory(&mut self, before: &Memory) -> Result<()> {
+    /// Puts a memory back to `before`, the last of its earlier revisions, as if the change had not been
+    /// made: the row and the history are equal to those from before it.
+    pub fn revert_memory(&mut self, before: &Memory) -> Result<()> {
         let unseen = self.unseen("a verb has judged the memory that it reverts");
         unseen.execute(
             "DELETE FROM revision WHERE workspace = ?1 AND memory = ?2 AND revision = ?3",
@@ -310,7 +359,8 @@ impl MemoryRows for SqlTransaction<'_> {
         self.write_memory_row(before)
     }
 
-    fn purge_memory(&mut self, memory: &Memory) -> Result<()> {
+    /// Removes a memory with its earlier revisions and the stored answers about it.
+    pub fn purge_memory(&mut self, memory: &Memory) -> Result<()> {
         self.purge_derived(memory)?;
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());
         let audience = self.find_audience(&Audience::of(&Visibility::of(memory)))?;
@@ -322,7 +372,9 @@ impl MemoryRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn purge_derived(&mut self, memory: &Memory) -> Result<()> {
+    /// Removes the earlier revisions of a memory, what was derived from it, and the stored answers
+    /// about it; the memory stays.
+    pub fn purge_derived(&mut self, memory: &Memory) -> Result<()> {
         self.forget_mentions(memory)?;
         self.forget_contradictions(memory)?;
         self.forget_claims(memory)?;
@@ -353,7 +405,9 @@ impl MemoryRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<StoredMemory>> {
+    /// At most `limit` memories of all workspaces that were deleted before this time: for the
+    /// sweep, which shows them to no caller.
+    pub fn deleted_before(&self, time: Timestamp, limit: u32) -> Result<Vec<StoredMemory>> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.deleted_at < ?1 ORDER BY m.deleted_at LIMIT ?2"
         );
@@ -361,7 +415,14 @@ impl MemoryRows for SqlTransaction<'_> {
         unseen.all(&sql, (time.as_millisecond(), limit), from_row)
     }
 
-    fn changes(&self, workspace: &Workspace, after: u64, limit: u32) -> Result<Vec<SubjectChange>> {
+    /// The subjects, as they are now, of the next `limit` events of a workspace after this
+    /// position: for followers of the journal, which show them to callers only through a [`Sight`].
+    pub fn changes(
+        &self,
+        workspace: &Workspace,
+        after: u64,
+        limit: u32,
+    ) -> Result<Vec<SubjectChange>> {
         let sql = format!(
             "SELECT {MEMORY_COLUMNS}, c.key, c.status, e.sequence, e.subject FROM event e \
              LEFT JOIN memory m ON m.workspace = e.workspace AND m.id = e.subject \
@@ -388,7 +449,7 @@ impl MemoryRows for SqlTransaction<'_> {
     }
 }
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// Writes the row of a memory, and moves what is derived from it to the audience that reads it.
     fn write_memory_row(&mut self, after: &Memory) -> Result<()> {
         let audience = self.audience_number(&Audience::of(&Visibility::of(after)))?;
@@ -492,7 +553,7 @@ fn named_parameters<'c>(columns: &'c [(&'static str, SqlValue)]) -> Vec<(&'c str
     columns.iter().map(|(name, value)| (*name, value as &dyn ToSql)).collect()
 }
 
-/// The columns of a memory, in the order in which [`audience_from_row`] reads them: looking up each
+/// The columns of a memory, in the order in which [`from_row`] reads them: looking up each
 /// by its name would take longer than reading it.
 pub(super) const MEMORY_COLUMNS: &str = "m.id, m.workspace, m.owner, m.user_id, m.memory_type, m.title, m.text, \
     m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
@@ -546,5 +607,7 @@ pub(super) fn from_row(row: &SqlRow<'_>) -> Result<StoredMemory> {
             false => Some(json(row, 30)?),
         },
         usage: None,
+        rests_on: Vec::new(),
+        contradictions: Vec::new(),
     }))
 }

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::ToSql;
 use super::entity::{ENTITY_NAMES, home_workspace};
+use super::follower::{JournalLag, JournalScope};
 use super::row::{encode_json, text, time};
 use crate::base::error::Result;
 use crate::base::id::{EntityId, MemoryId};
@@ -19,7 +20,6 @@ use crate::model::entity::{
 };
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::store::{JournalLag, JournalScope, MentionRows};
 
 /// The follower whose position is that of the mentions.
 const MENTION_FOLLOWER: &str = "mentions";
@@ -28,7 +28,7 @@ const MENTION_FOLLOWER: &str = "mentions";
 /// engine from walking all mentions in their order.
 const SPELLING_MEMORIES_MAX: u32 = 200;
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// Removes the mentions of a memory, and the names without any other mention: a purge leaves
     /// no name of the memory.
     pub(super) fn forget_mentions(&self, memory: &Memory) -> Result<()> {
@@ -94,8 +94,11 @@ impl SqlTransaction<'_> {
     }
 }
 
-impl MentionRows for SqlTransaction<'_> {
-    fn put_mentions(&mut self, memory: &Memory, mentions: &[NameMention]) -> Result<bool> {
+/// The rows of mentions, which are derived from memories.
+impl Tx<'_> {
+    /// Stores the mentions of this memory, replacing the earlier ones, if it is still at this
+    /// revision; returns whether it is.
+    pub fn put_mentions(&mut self, memory: &Memory, mentions: &[NameMention]) -> Result<bool> {
         let workspace = memory.workspace.as_str();
         let unseen = self.unseen("what follows the journal shows no caller what it finds");
         let kept: Option<(u64, i64)> = unseen.first(
@@ -137,7 +140,9 @@ impl MentionRows for SqlTransaction<'_> {
         Ok(true)
     }
 
-    fn drop_mentions(
+    /// Drops the mentions of an entity, in the memories of these audiences only if any is given.
+    /// Its names stay.
+    pub fn drop_mentions(
         &mut self,
         workspace: &Workspace,
         id: EntityId,
@@ -157,7 +162,9 @@ impl MentionRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn mentions(
+    /// At most `limit` standing memories in sight that mention an entity, each with its position,
+    /// by time, after this position.
+    pub fn mentions(
         &self,
         sight: &Sight,
         id: EntityId,
@@ -198,7 +205,8 @@ impl MentionRows for SqlTransaction<'_> {
         })
     }
 
-    fn mentioning_agents(&self, sight: &Sight, id: EntityId) -> Result<Vec<AgentMentions>> {
+    /// The owners of the standing memories in sight that mention an entity, most mentions first.
+    pub fn mentioning_agents(&self, sight: &Sight, id: EntityId) -> Result<Vec<AgentMentions>> {
         let seen = self.seen(sight)?;
         let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
         let sql = format!(
@@ -221,7 +229,8 @@ impl MentionRows for SqlTransaction<'_> {
         })
     }
 
-    fn usual_name(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>> {
+    /// The usual name of an entity in the memories in sight: the name and its greatest confidence.
+    pub fn usual_name(&self, sight: &Sight, id: EntityId) -> Result<Option<(EntityName, f64)>> {
         let seen = self.seen(sight)?;
         let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
         let sql = format!(
@@ -251,7 +260,8 @@ impl MentionRows for SqlTransaction<'_> {
         })
     }
 
-    fn mentioning_memories(
+    /// At most `limit` memories of a workspace in sight that mention an entity.
+    pub fn mentioning_memories(
         &self,
         sight: &Sight,
         workspace: &Workspace,
@@ -273,7 +283,8 @@ impl MentionRows for SqlTransaction<'_> {
         seen.all(&sql, &more, |row| text(row, 0))
     }
 
-    fn entities_mentioned_in(
+    /// The entities in sight that these memories of a workspace mention, each pair once.
+    pub fn entities_mentioned_in(
         &self,
         sight: &Sight,
         workspace: &Workspace,
@@ -303,15 +314,19 @@ impl MentionRows for SqlTransaction<'_> {
         Ok(found.iter().filter_map(mention).collect())
     }
 
-    fn mentions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
+    /// The position up to which mentions follow a journal with this revision of the rules.
+    pub fn mentions_position(&self, workspace: &Workspace, rules: u32) -> Result<u64> {
         self.follower_position(MENTION_FOLLOWER, workspace, rules)
     }
 
-    fn mentions_behind(&self, scope: &JournalScope, rules: u32) -> Result<Vec<JournalLag>> {
+    /// The journals in this scope that are ahead of their mentions, by workspace.
+    pub fn mentions_behind(&self, scope: &JournalScope, rules: u32) -> Result<Vec<JournalLag>> {
         self.follower_lags(MENTION_FOLLOWER, scope, rules)
     }
 
-    fn next_events(
+    /// The next `limit` events of a journal after this position: whether any is about a memory,
+    /// their number, and the position of the last.
+    pub fn next_events(
         &self,
         workspace: &Workspace,
         after: u64,
@@ -328,7 +343,8 @@ impl MentionRows for SqlTransaction<'_> {
         Ok(news.unwrap_or((false, 0, after)))
     }
 
-    fn set_mentions_position(
+    /// Records the position up to which mentions follow a journal.
+    pub fn set_mentions_position(
         &mut self,
         workspace: &Workspace,
         rules: u32,

@@ -3,13 +3,13 @@
 //! A name has a row for each audience that knows it, so that a name which only others know costs
 //! nothing in a list, a look-up or a comparison.
 
-use super::SqlTransaction;
+use super::Tx;
 use crate::base::error::Result;
 use crate::base::id::EntityId;
 use crate::model::entity::EntityName;
 use crate::model::workspace::Workspace;
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// Records that an audience knows a name. A name that an agent stated stays even if no memory
     /// mentions it.
     pub(super) fn note_name(&self, name: &EntityName, audience: i64, stated: bool) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::{ToSql, store_failed};
 use super::entity::{ENTITY_NAMES, entity_exists, home_workspace};
 use super::row::{encode_json, json, text};
@@ -14,15 +14,17 @@ use crate::model::graph::walk::GraphLink;
 use crate::model::graph::{GraphNode, LinkFilter, Relation, RelationType, WalkDirection};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::store::{EntityRows, MentionRows, RelationRows};
 
 /// The newest memories that mention an entity which become its links.
 const MENTION_LINKS_MAX: u32 = 200;
 /// Characters of a memory's text that serve as its label if it has no title.
 const LABEL_CHARS_MAX: u32 = 80;
 
-impl RelationRows for SqlTransaction<'_> {
-    fn relation(
+/// The rows of relations.
+impl Tx<'_> {
+    /// The relation of this type between two nodes, in this direction, that was stated for this
+    /// audience.
+    pub fn relation(
         &self,
         workspace: &Workspace,
         from: GraphNode,
@@ -38,7 +40,8 @@ impl RelationRows for SqlTransaction<'_> {
         self.query_one(sql, params, |row| json(row, 0))
     }
 
-    fn relations_between(
+    /// The relations of this type in sight that go from one node to another, under any name of both.
+    pub fn relations_between(
         &self,
         sight: &Sight,
         from: GraphNode,
@@ -70,7 +73,9 @@ impl RelationRows for SqlTransaction<'_> {
         seen.all(&sql, &more, |row| json(row, 0))
     }
 
-    fn put_relation(&mut self, relation: &Relation, audience: &Audience) -> Result<()> {
+    /// Stores a relation, replacing the one with its id. Only this audience sees it; if the
+    /// audience of a memory at its end changes, so does that of the relation.
+    pub fn put_relation(&mut self, relation: &Relation, audience: &Audience) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO relation (workspace, id, origin, target, relation_type, \
              strength, recorded_at, valid_from, valid_until, relation, audience) \
@@ -92,18 +97,26 @@ impl RelationRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn relation_with_id(&self, workspace: &Workspace, id: RelationId) -> Result<Option<Relation>> {
+    /// The relation with this id, in sight or not: for its author.
+    pub fn relation_with_id(
+        &self,
+        workspace: &Workspace,
+        id: RelationId,
+    ) -> Result<Option<Relation>> {
         let sql = "SELECT relation FROM relation WHERE workspace = ?1 AND id = ?2";
         self.query_one(sql, (workspace.as_str(), id.to_string()), |row| json(row, 0))
     }
 
-    fn drop_relation(&mut self, relation: &Relation) -> Result<()> {
+    /// Removes a relation.
+    pub fn drop_relation(&mut self, relation: &Relation) -> Result<()> {
         let sql = "DELETE FROM relation WHERE workspace = ?1 AND id = ?2";
         self.execute(sql, (relation.workspace.as_str(), relation.id.to_string()))?;
         Ok(())
     }
 
-    fn links(
+    /// At most `limit` links of these nodes in sight, strongest first: relations, `mentions`, and
+    /// `supersedes` between memories. Entities have the id that theirs redirects to.
+    pub fn links(
         &self,
         sight: &Sight,
         nodes: &[GraphNode],
@@ -129,7 +142,8 @@ impl RelationRows for SqlTransaction<'_> {
         Ok(links)
     }
 
-    fn labels(
+    /// The labels of these nodes in sight, each with its type.
+    pub fn labels(
         &self,
         sight: &Sight,
         nodes: &[GraphNode],
@@ -162,7 +176,7 @@ const MENTIONS_TYPE: &str = "mentions";
 /// The link type from a memory to the one that it superseded.
 const SUPERSEDES_TYPE: &str = "supersedes";
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// Moves the relations of a memory to the audience of both their ends, after its own changed.
     pub(super) fn move_relations(&self, memory: &Memory) -> Result<()> {
         let (workspace, id) = (memory.workspace.as_str(), memory.id.to_string());

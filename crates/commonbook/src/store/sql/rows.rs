@@ -1,13 +1,13 @@
 //! Statements, and the access by which each reads the rows of memories.
 //!
 //! Tables that hold or describe what an agent wrote are protected: [`PROTECTED_TABLES`]. A
-//! statement that reads one goes through [`SqlTransaction::seen`], whose [`VisibleRows`] yields the
+//! statement that reads one goes through [`Tx::seen`], whose [`VisibleRows`] yields the
 //! permission condition for each alias and binds its parameters, or through
-//! [`SqlTransaction::unseen`], which states why no condition is needed. Where an engine tells the
+//! [`Tx::unseen`], which states why no condition is needed. Where an engine tells the
 //! tables and columns that a statement reads, it refuses any other one in a debug build, and so in
 //! every test.
 
-use super::SqlTransaction;
+use super::Tx;
 use super::access::VisibleAudience;
 use super::driver::{
     ParameterSource, ParameterValue, Parameters, ReadAccess, SqlRow, SqlValue, ToSql,
@@ -28,7 +28,7 @@ pub(crate) const PROTECTED_TABLES: &[(&str, Option<&str>)] = &[
 
 /// Runs a statement and returns all its rows.
 fn all<T>(
-    tx: &SqlTransaction<'_>,
+    tx: &Tx<'_>,
     access: ReadAccess,
     sql: &str,
     parameters: Parameters<'_, '_>,
@@ -44,7 +44,7 @@ fn all<T>(
 
 /// Runs a statement and returns its first row.
 fn first<T>(
-    tx: &SqlTransaction<'_>,
+    tx: &Tx<'_>,
     access: ReadAccess,
     sql: &str,
     parameters: Parameters<'_, '_>,
@@ -59,7 +59,7 @@ fn first<T>(
 }
 
 /// Rows of protected tables outside any sight, for a stated reason.
-pub(crate) struct UnseenRows<'t>(&'t SqlTransaction<'t>);
+pub(crate) struct UnseenRows<'t>(&'t Tx<'t>);
 
 impl UnseenRows<'_> {
     /// Runs a statement that changes rows; returns their number.
@@ -91,7 +91,7 @@ impl UnseenRows<'_> {
 /// The rows that a sight sees: yields the permission condition for each alias of a statement, and
 /// binds its parameters.
 pub(crate) struct VisibleRows<'t> {
-    tx: &'t SqlTransaction<'t>,
+    tx: &'t Tx<'t>,
     /// The part after the audience column.
     condition: &'static str,
     parameters: Vec<(&'static str, SqlValue)>,
@@ -99,7 +99,7 @@ pub(crate) struct VisibleRows<'t> {
 }
 
 impl VisibleRows<'_> {
-    /// The condition that the row of this alias is in sight, the rule of [`Sight::sees_node`]. The
+    /// The condition that the row of this alias is in sight, the rule of [`Sight::can_see`]. The
     /// conformance suite proves the two equal.
     pub(crate) fn of(&self, alias: &str) -> String {
         self.among(&format!("{alias}.audience"))
@@ -152,7 +152,7 @@ impl VisibleRows<'_> {
     }
 }
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// The rows that this sight sees.
     pub(crate) fn seen(&self, sight: &Sight) -> Result<VisibleRows<'_>> {
         self.seen_among(sight, |_| true)

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::{SqlRow, ToSql};
 use super::row::{optional_text, text, time};
 use crate::base::error::Result;
@@ -13,7 +13,6 @@ use crate::model::caller::Caller;
 use crate::model::case::CaseKey;
 use crate::model::session::{Session, SessionFilter, SessionPool, SessionStatus};
 use crate::model::workspace::Workspace;
-use crate::store::SessionRows;
 
 /// The rule of [`Sight::can_see`] for a row `s`. The conformance suite proves the two equal.
 pub(super) const SEEN_SESSION: &str = "\
@@ -36,14 +35,17 @@ const UNSUMMARISED_CONDITION: &str = "\
 const OWES_SUMMARY: &str =
     "whether a session owes a summary, judged by the memories that all see who see the session";
 
-impl SessionRows for SqlTransaction<'_> {
-    fn session(&self, sight: &Sight, id: SessionId) -> Result<Option<Session>> {
+/// The rows of sessions. [`Sight::can_see`] decides by its visibility who sees one.
+impl Tx<'_> {
+    /// The session with this id in sight.
+    pub fn session(&self, sight: &Sight, id: SessionId) -> Result<Option<Session>> {
         let sql = format!("SELECT s.* FROM session s WHERE {SEEN_SESSION} AND s.id = :id LIMIT 1");
         let seen = self.seen_without_audiences(sight);
         seen.first(&sql, &[(":id", &id.to_string())], from_row)
     }
 
-    fn own_session(
+    /// The newest session that this agent started under this `client_session`.
+    pub fn own_session(
         &self,
         workspace: &Workspace,
         agent: &Agent,
@@ -54,7 +56,9 @@ impl SessionRows for SqlTransaction<'_> {
         self.query_one(sql, [workspace.as_str(), agent.as_str(), client_session], from_row)
     }
 
-    fn open_session(
+    /// The active session of this caller's agent, user, token and workspace in which something was
+    /// written last, if that was at this time or later.
+    pub fn open_session(
         &self,
         caller: &Caller,
         pool: SessionPool,
@@ -76,7 +80,8 @@ impl SessionRows for SqlTransaction<'_> {
         self.query_one(sql, params, from_row)
     }
 
-    fn session_ids_ending(
+    /// At most `limit` ids of sessions in sight that have this ending.
+    pub fn session_ids_ending(
         &self,
         sight: &Sight,
         ending: &str,
@@ -90,7 +95,9 @@ impl SessionRows for SqlTransaction<'_> {
         seen.all(&sql, &[(":ending", &ending), (":limit", &limit)], |row| text(row, 0))
     }
 
-    fn sessions(
+    /// At most `limit` sessions in sight that a filter admits, last started first, each with the
+    /// position of its start in the journal, which is before the given one.
+    pub fn sessions(
         &self,
         sight: &Sight,
         filter: &SessionFilter,
@@ -128,7 +135,8 @@ impl SessionRows for SqlTransaction<'_> {
             .all(&sql, &more, |row| Ok((row.get("sequence")?, from_row(row)?)))
     }
 
-    fn session_memory_count(&self, sight: &Sight, session: &str) -> Result<u64> {
+    /// The number of current memories in sight that were saved in a session.
+    pub fn session_memory_count(&self, sight: &Sight, session: &str) -> Result<u64> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let sql = format!(
@@ -140,7 +148,8 @@ impl SessionRows for SqlTransaction<'_> {
         Ok(count.unwrap_or(0))
     }
 
-    fn unsummarised_count(&self, sight: &Sight) -> Result<u64> {
+    /// The number of sessions in sight that lack a summary.
+    pub fn unsummarised_count(&self, sight: &Sight) -> Result<u64> {
         let sql = format!(
             "SELECT count(*) FROM session s WHERE {SEEN_SESSION} AND {UNSUMMARISED_CONDITION}"
         );
@@ -149,7 +158,9 @@ impl SessionRows for SqlTransaction<'_> {
         Ok(seen.first(&sql, &[], |row| row.get(0))?.unwrap_or(0))
     }
 
-    fn owes_summary(&self, session: &Session) -> Result<bool> {
+    /// Whether a session lacks a summary: it has ended without one, it has a memory that everybody
+    /// who sees the session sees, and none of its memories is in a case.
+    pub fn owes_summary(&self, session: &Session) -> Result<bool> {
         let sql = format!(
             "SELECT EXISTS (SELECT 1 FROM session s WHERE s.workspace = ?1 AND s.id = ?2 \
              AND {UNSUMMARISED_CONDITION})"
@@ -158,13 +169,22 @@ impl SessionRows for SqlTransaction<'_> {
         Ok(self.unseen(OWES_SUMMARY).first(&sql, params, |row| row.get(0))?.unwrap_or(false))
     }
 
-    fn idle_sessions(&self, before: Timestamp, limit: u32) -> Result<Vec<Session>> {
+    /// At most `limit` unfinished sessions of all workspaces in which nothing was written since
+    /// this time: for the sweep.
+    pub fn idle_sessions(&self, before: Timestamp, limit: u32) -> Result<Vec<Session>> {
         let sql = "SELECT * FROM session WHERE status <> 'completed' AND touched_at < ?1 \
                    ORDER BY touched_at LIMIT ?2";
         self.query_all(sql, (before.as_millisecond(), limit), from_row)
     }
 
-    fn insert_session(&mut self, session: &Session, caller: &Caller, sequence: u64) -> Result<()> {
+    /// Stores a new session that this caller began; `sequence` is the position of its event in the
+    /// journal.
+    pub fn insert_session(
+        &mut self,
+        session: &Session,
+        caller: &Caller,
+        sequence: u64,
+    ) -> Result<()> {
         self.execute(
             "INSERT INTO session (workspace, id, sequence, agent, device, client, user_id, case_key, \
              client_session, status, started_at, touched_at, ended_at, summary, token, door) \
@@ -191,7 +211,8 @@ impl SessionRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn replace_session(&mut self, session: &Session) -> Result<()> {
+    /// Replaces a session by its new state.
+    pub fn replace_session(&mut self, session: &Session) -> Result<()> {
         self.execute(
             "UPDATE session SET device = ?3, client = ?4, case_key = ?5, status = ?6, \
              touched_at = ?7, ended_at = ?8, summary = ?9 WHERE workspace = ?1 AND id = ?2",

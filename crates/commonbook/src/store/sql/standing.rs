@@ -1,41 +1,50 @@
 //! The SQL of the versions of standing memory files.
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::SqlRow;
 use super::row::{optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::hash::sha256;
 use crate::model::agent::Agent;
 use crate::model::standing::{StandingKey, StandingVersion};
-use crate::store::StandingRows;
 
-impl StandingRows for SqlTransaction<'_> {
-    fn standing_versions(&self, key: &StandingKey, limit: u32) -> Result<Vec<StandingVersion>> {
+/// The rows of versions. They belong to the home, as tokens do: no file is in a workspace.
+impl Tx<'_> {
+    /// At most `limit` versions of a file, newest first.
+    pub fn standing_versions(&self, key: &StandingKey, limit: u32) -> Result<Vec<StandingVersion>> {
         let sql = "SELECT version, at, agent, action, bytes, sha256 FROM standing_version \
                    WHERE project = ?1 AND role = ?2 ORDER BY version DESC LIMIT ?3";
         self.query_all(sql, (&key.project, &key.role, limit), from_row)
     }
 
-    fn newest_standing_versions(&self, project: &str) -> Result<Vec<(String, StandingVersion)>> {
+    /// The newest version of each file of a project, or of the home if it is empty, by role.
+    pub fn newest_standing_versions(
+        &self,
+        project: &str,
+    ) -> Result<Vec<(String, StandingVersion)>> {
         let sql = "SELECT role, version, at, agent, action, bytes, sha256 FROM standing_version v \
                    WHERE project = ?1 AND version = (SELECT max(version) FROM standing_version w \
                         WHERE w.project = v.project AND w.role = v.role) ORDER BY role";
         self.query_all(sql, [project], |row| Ok((row.get("role")?, from_row(row)?)))
     }
 
-    fn standing_projects(&self) -> Result<Vec<String>> {
+    /// The folders of the projects whose files have versions.
+    pub fn standing_projects(&self) -> Result<Vec<String>> {
         let sql = "SELECT DISTINCT project FROM standing_version WHERE project <> '' \
                    ORDER BY project";
         self.query_all(sql, (), |row| row.get(0))
     }
 
-    fn standing_text(&self, key: &StandingKey, version: u64) -> Result<Option<String>> {
+    /// The text of a version.
+    pub fn standing_text(&self, key: &StandingKey, version: u64) -> Result<Option<String>> {
         let sql = "SELECT text FROM standing_version \
                    WHERE project = ?1 AND role = ?2 AND version = ?3";
         self.query_one(sql, (&key.project, &key.role, version), |row| row.get(0))
     }
 
-    fn put_standing_version(
+    /// Stores a version, and drops the oldest of its file: those beyond the newest `kept`, and those
+    /// that have more than `bytes` together with all newer ones. The newest always stays.
+    pub fn put_standing_version(
         &mut self,
         key: &StandingKey,
         version: &StandingVersion,
@@ -68,7 +77,13 @@ impl StandingRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn replace_standing_text(&mut self, key: &StandingKey, version: u64, text: &str) -> Result<()> {
+    /// Replaces the text of a version.
+    pub fn replace_standing_text(
+        &mut self,
+        key: &StandingKey,
+        version: u64,
+        text: &str,
+    ) -> Result<()> {
         let sql = "UPDATE standing_version SET bytes = ?4, sha256 = ?5, text = ?6 \
                    WHERE project = ?1 AND role = ?2 AND version = ?3";
         let hash = sha256(text);
@@ -76,7 +91,8 @@ impl StandingRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn remove_standing_version(&mut self, key: &StandingKey, version: u64) -> Result<()> {
+    /// Removes a version whose file could not be written.
+    pub fn remove_standing_version(&mut self, key: &StandingKey, version: u64) -> Result<()> {
         let sql = "DELETE FROM standing_version \
                    WHERE project = ?1 AND role = ?2 AND version = ?3";
         self.execute(sql, (&key.project, &key.role, version))?;

@@ -2,32 +2,37 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::SqlRow;
 use super::row::{encode_json, json, text, time};
 use crate::base::error::Result;
 use crate::base::id::TokenId;
 use crate::model::token::{Token, TokenRecord};
 use crate::model::workspace::Workspace;
-use crate::store::TokenRows;
 
-impl TokenRows for SqlTransaction<'_> {
-    fn token(&self, id: TokenId) -> Result<Option<TokenRecord>> {
+/// The rows of tokens, which belong to the home: the caller is identified before the workspace.
+impl Tx<'_> {
+    /// The token with this id, revoked and expired ones too.
+    pub fn token(&self, id: TokenId) -> Result<Option<TokenRecord>> {
         self.query_one("SELECT * FROM token WHERE id = ?1", [id.to_string()], |row| {
             Ok(TokenRecord { token: from_row(row)?, secret_sha256: row.get("secret_sha256")? })
         })
     }
 
-    fn tokens(&self) -> Result<Vec<Token>> {
+    /// Every token, newest first.
+    pub fn tokens(&self) -> Result<Vec<Token>> {
         self.query_all("SELECT * FROM token ORDER BY id DESC", (), from_row)
     }
 
-    fn has_tokens(&self) -> Result<bool> {
+    /// Whether any token exists that was not revoked. An expired one counts: its expiry must not
+    /// open the server to everybody.
+    pub fn has_tokens(&self) -> Result<bool> {
         let sql = "SELECT 1 FROM token WHERE revoked_at IS NULL LIMIT 1";
         Ok(self.query_one(sql, (), |_| Ok(()))?.is_some())
     }
 
-    fn put_token(&mut self, kept: &TokenRecord) -> Result<()> {
+    /// Stores a token, replacing the one with its id.
+    pub fn put_token(&mut self, kept: &TokenRecord) -> Result<()> {
         let token = &kept.token;
         let millis = |time: Option<Timestamp>| time.map(Timestamp::as_millisecond);
         self.execute(
@@ -49,7 +54,8 @@ impl TokenRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn use_token(&mut self, id: TokenId, at: Timestamp) -> Result<()> {
+    /// Records that a token was used.
+    pub fn use_token(&mut self, id: TokenId, at: Timestamp) -> Result<()> {
         let sql = "UPDATE token SET last_used = ?2 WHERE id = ?1";
         self.execute(sql, (id.to_string(), at.as_millisecond()))?;
         Ok(())

@@ -1,23 +1,59 @@
 //! The SQL of usage: how often each memory was found, told and used.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::access::VisibleAudience;
 use super::context;
 use super::driver::ToSql;
 use super::filter::FilterParameters;
 use super::row::{encode_json, text, time};
 use crate::base::error::Result;
+use crate::base::id::MemoryId;
 use crate::model::access::{Sight, StoredMemory};
 use crate::model::memory::{Memory, MemoryUsage, UsageKind, UsagePosition};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::workspace::Workspace;
 use crate::prompt::context::ContextRecord;
-use crate::store::{UsageCounts, UsageRows};
 
-impl UsageRows for SqlTransaction<'_> {
-    fn usage(
+/// Counts to add, by memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UsageCounts(pub BTreeMap<(Workspace, MemoryId), UsageCount>);
+
+/// Counts to add to one memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UsageCount {
+    /// How often it was found.
+    pub found: u64,
+    /// How often a text told it.
+    pub told: u64,
+    /// How often it was used.
+    pub used: u64,
+    /// When a text last told it.
+    pub last_told_at: Option<Timestamp>,
+}
+
+impl UsageCounts {
+    /// Counts a memory once more. `at` counts for [`UsageKind::Told`].
+    pub fn add(&mut self, workspace: &Workspace, memory: MemoryId, kind: UsageKind, at: Timestamp) {
+        let count = self.0.entry((workspace.clone(), memory)).or_default();
+        match kind {
+            UsageKind::Found => count.found += 1,
+            UsageKind::Used => count.used += 1,
+            UsageKind::Told => {
+                count.told += 1;
+                count.last_told_at = count.last_told_at.max(Some(at));
+            }
+        }
+    }
+}
+
+/// The rows of usage.
+impl Tx<'_> {
+    /// The usage of these memories in sight, of those that have any.
+    pub fn usage(
         &self,
         sight: &Sight,
         memories: &[MemoryRef],
@@ -38,7 +74,9 @@ impl UsageRows for SqlTransaction<'_> {
         })
     }
 
-    fn memories_by_usage(
+    /// At most `limit` memories in the first workspace of the sight that the filter admits: those
+    /// with the highest count first, of equal counts the newest, starting after `beyond`.
+    pub fn memories_by_usage(
         &self,
         sight: &Sight,
         filter: &MemoryFilter,
@@ -69,19 +107,24 @@ impl UsageRows for SqlTransaction<'_> {
         Ok(found.filter_map(|(sequence, memory)| Some((place(sequence)?, memory))).collect())
     }
 
-    fn uncounted_contexts(&self, limit: u32) -> Result<Vec<ContextRecord>> {
+    /// At most `limit` contexts that are not counted yet: for the count, which shows them to no
+    /// caller.
+    pub fn uncounted_contexts(&self, limit: u32) -> Result<Vec<ContextRecord>> {
         let sql = "SELECT * FROM context INDEXED BY context_uncounted WHERE counted IS NOT 1 \
                    ORDER BY workspace, id LIMIT ?1";
         self.query_all(sql, [limit], context::from_row)
     }
 
-    fn mark_counted(&mut self, context: &ContextRecord) -> Result<()> {
+    /// Marks a context as counted.
+    pub fn mark_counted(&mut self, context: &ContextRecord) -> Result<()> {
         let sql = "UPDATE context SET counted = 1 WHERE workspace = ?1 AND id = ?2";
         self.execute(sql, (context.workspace.as_str(), context.id.to_string()))?;
         Ok(())
     }
 
-    fn add_usage(&mut self, counts: &UsageCounts, in_global: bool) -> Result<()> {
+    /// Adds these counts. A memory that its workspace does not have is looked for in `global`, if
+    /// `in_global` allows it; one that is gone is left out.
+    pub fn add_usage(&mut self, counts: &UsageCounts, in_global: bool) -> Result<()> {
         let sql = "\
             INSERT INTO usage (workspace, memory, audience, sequence, found, told, used, last_told_at) \
             SELECT m.workspace, m.id, m.audience, m.sequence, ?3, ?4, ?5, ?6 FROM memory m \
@@ -116,7 +159,7 @@ impl UsageRows for SqlTransaction<'_> {
     }
 }
 
-impl SqlTransaction<'_> {
+impl Tx<'_> {
     /// The places after `from` in one audience of memories with a count.
     fn counted_places(
         &self,

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::SqlTransaction;
+use super::Tx;
 use super::driver::{SqlRow, store_failed};
 use super::row::{encode_json, json, optional_text, text, time};
 use crate::base::error::Result;
@@ -10,15 +10,16 @@ use crate::base::id::WebhookId;
 use crate::model::webhook::delivery::{DeadLetter, DeliveryProgress, FailingDelivery, WebhookStop};
 use crate::model::webhook::message::WebhookSecret;
 use crate::model::webhook::{Webhook, WebhookRecord};
-use crate::store::WebhookRows;
 
 /// Webhooks with their progress and the number of their dead letters.
 const WEBHOOKS: &str = "SELECT w.*, p.*, \
     (SELECT count(*) FROM dead_letter d WHERE d.webhook = w.id) AS dead_letters \
     FROM webhook w JOIN webhook_progress p ON p.webhook = w.id";
 
-impl WebhookRows for SqlTransaction<'_> {
-    fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>> {
+/// The rows of webhooks, which belong to the home, each with one workspace whose journal it follows.
+impl Tx<'_> {
+    /// The webhook with this id, with its progress and the number of its dead letters.
+    pub fn webhook(&self, id: WebhookId) -> Result<Option<WebhookRecord>> {
         let sql = format!("{WEBHOOKS} WHERE w.id = ?1");
         self.query_one(&sql, [id.to_string()], |row| {
             Ok(WebhookRecord {
@@ -29,11 +30,13 @@ impl WebhookRows for SqlTransaction<'_> {
         })
     }
 
-    fn webhooks(&self) -> Result<Vec<Webhook>> {
+    /// Every webhook, newest first.
+    pub fn webhooks(&self) -> Result<Vec<Webhook>> {
         self.query_all(&format!("{WEBHOOKS} ORDER BY w.id DESC"), (), webhook_from_row)
     }
 
-    fn insert_webhook(&mut self, record: &WebhookRecord) -> Result<()> {
+    /// Stores a new webhook with its progress.
+    pub fn insert_webhook(&mut self, record: &WebhookRecord) -> Result<()> {
         let webhook = &record.webhook;
         self.execute(
             "INSERT INTO webhook (id, workspace, agent, user_id, token, door, url, secret, filter, \
@@ -57,7 +60,8 @@ impl WebhookRows for SqlTransaction<'_> {
         self.put_delivery_progress(webhook.id, &webhook.progress)
     }
 
-    fn remove_webhook(&mut self, id: WebhookId) -> Result<()> {
+    /// Removes a webhook with its secret, its progress and its dead letters.
+    pub fn remove_webhook(&mut self, id: WebhookId) -> Result<()> {
         self.execute("DELETE FROM dead_letter WHERE webhook = ?1", [id.to_string()])?;
         self.execute("DELETE FROM webhook_progress WHERE webhook = ?1", [id.to_string()])?;
         self.execute("DELETE FROM webhook_lease WHERE webhook = ?1", [id.to_string()])?;
@@ -65,7 +69,9 @@ impl WebhookRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn webhooks_due(&self, now: Timestamp) -> Result<Vec<WebhookId>> {
+    /// The webhooks that have something to deliver at this time: they did not stop, wait for no later
+    /// attempt, and their journal has grown beyond their progress.
+    pub fn webhooks_due(&self, now: Timestamp) -> Result<Vec<WebhookId>> {
         let sql = "SELECT w.id FROM webhook w JOIN webhook_progress p ON p.webhook = w.id \
              JOIN workspace j ON j.name = w.workspace \
              WHERE j.sequence > p.through AND p.stopped IS NULL \
@@ -73,7 +79,12 @@ impl WebhookRows for SqlTransaction<'_> {
         self.query_all(sql, [now.as_millisecond()], |row| text(row, 0))
     }
 
-    fn put_delivery_progress(&mut self, id: WebhookId, progress: &DeliveryProgress) -> Result<()> {
+    /// Replaces the progress of a webhook.
+    pub fn put_delivery_progress(
+        &mut self,
+        id: WebhookId,
+        progress: &DeliveryProgress,
+    ) -> Result<()> {
         let failing = progress.failing.as_ref();
         self.execute(
             "UPDATE webhook_progress SET through = ?2, delivered = ?3, failing = ?4, attempts = ?5, \
@@ -92,7 +103,9 @@ impl WebhookRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn lease_webhook(
+    /// Lets this node deliver to a webhook until then, unless another one holds it at this time;
+    /// returns whether it may.
+    pub fn lease_webhook(
         &mut self,
         id: WebhookId,
         holder: &str,
@@ -116,17 +129,20 @@ impl WebhookRows for SqlTransaction<'_> {
         Ok(true)
     }
 
-    fn dead_letters(&self, id: WebhookId, limit: u32) -> Result<Vec<DeadLetter>> {
+    /// At most `limit` dead letters of a webhook, the oldest event first.
+    pub fn dead_letters(&self, id: WebhookId, limit: u32) -> Result<Vec<DeadLetter>> {
         let sql = "SELECT * FROM dead_letter WHERE webhook = ?1 ORDER BY sequence LIMIT ?2";
         self.query_all(sql, (id.to_string(), limit), letter_from_row)
     }
 
-    fn dead_letter(&self, id: WebhookId, sequence: u64) -> Result<Option<DeadLetter>> {
+    /// The dead letter of an event of a webhook.
+    pub fn dead_letter(&self, id: WebhookId, sequence: u64) -> Result<Option<DeadLetter>> {
         let sql = "SELECT * FROM dead_letter WHERE webhook = ?1 AND sequence = ?2";
         self.query_one(sql, (id.to_string(), sequence), letter_from_row)
     }
 
-    fn put_dead_letter(&mut self, id: WebhookId, letter: &DeadLetter) -> Result<()> {
+    /// Stores a dead letter, replacing the one of its event.
+    pub fn put_dead_letter(&mut self, id: WebhookId, letter: &DeadLetter) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO dead_letter (webhook, sequence, attempts, failed_at, failure) \
              VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -141,7 +157,8 @@ impl WebhookRows for SqlTransaction<'_> {
         Ok(())
     }
 
-    fn drop_dead_letter(&mut self, id: WebhookId, sequence: u64) -> Result<bool> {
+    /// Removes a dead letter; returns whether there was one.
+    pub fn drop_dead_letter(&mut self, id: WebhookId, sequence: u64) -> Result<bool> {
         let sql = "DELETE FROM dead_letter WHERE webhook = ?1 AND sequence = ?2";
         Ok(self.execute(sql, (id.to_string(), sequence))? > 0)
     }

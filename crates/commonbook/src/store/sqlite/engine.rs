@@ -252,14 +252,14 @@ mod tests {
     use crate::model::access::Sight;
     use crate::model::caller::{Caller, EntryPoint};
     use crate::model::workspace::Workspace;
-    use crate::store::sql::{QUOTING_TABLES, SqlTransaction};
+    use crate::store::sql::{QUOTING_TABLES, Tx};
 
     /// What the engine says of a statement on a connection whose reads are guarded.
-    fn with_rows<T>(act: impl FnOnce(&SqlTransaction<'_>) -> Result<T>) -> Result<T> {
+    fn with_rows<T>(act: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {
         let folder = tempfile::tempdir().unwrap();
         let mut connection = open::open_prepared(&folder.path().join("commonbook.db")).unwrap();
         guard_reads(&mut connection).unwrap();
-        act(&SqlTransaction::new(&SqliteEngine::new(&connection)))
+        act(&Tx::new(&SqliteEngine::new(&connection)))
     }
 
     fn sight() -> Sight {
@@ -276,7 +276,7 @@ mod tests {
             let below = format!("SELECT name FROM workspace WHERE EXISTS ({sql})");
             assert!(with_rows(|tx| tx.query_all(&below, (), read)).is_err(), "{table}");
         }
-        let open = |tx: &SqlTransaction<'_>| {
+        let open = |tx: &Tx<'_>| {
             tx.query_all("SELECT name FROM workspace", (), |row| row.get::<_, String>(0))
         };
         assert!(with_rows(open).is_ok());
@@ -353,7 +353,9 @@ mod tests {
         let columns = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         let columns: Vec<(String, String)> = columns.map(Result::unwrap).collect();
         let is_searched = |table: &str, column: &str| {
-            QUOTING_TABLES.iter().any(|(_, name, held)| *name == table && held.contains(&column))
+            QUOTING_TABLES
+                .iter()
+                .any(|quoting| quoting.table == table && quoting.columns.contains(&column))
                 || ["answer.answer", "standing_version.text", "revision.snapshot"]
                     .contains(&&*format!("{table}.{column}"))
         };

@@ -17,7 +17,7 @@ use super::mark::MarkFile;
 use super::{chain, holder};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::store::StoreWrite;
-use crate::store::sql::SqlTransaction;
+use crate::store::sql::Tx;
 
 /// Writes that share one sync at most; more would only delay the first one.
 const GROUP_WRITES_MAX: usize = 256;
@@ -170,7 +170,7 @@ impl WriterThread {
     /// Runs one job, and seals the events that it appended.
     fn run(&self, job: &mut WriteJob) -> Result<Vec<(String, JournalHead)>> {
         let engine = SqliteEngine::new(&self.connection);
-        let mut tx = SqlTransaction::new(&engine);
+        let mut tx = Tx::new(&engine);
         catch_unwind(AssertUnwindSafe(|| {
             (job.write.act)(&mut tx)?;
             chain::seal(&self.connection, tx.appended())
@@ -212,7 +212,7 @@ fn send_answers(group: Vec<WriteJob>, answers: Vec<Result<()>>) {
 mod tests {
     use super::super::{connection, open};
     use super::*;
-    use crate::store::Transaction;
+    use crate::store::Tx;
 
     fn tokens(connection: &Connection) -> i64 {
         connection.query_row("SELECT count(*) FROM token", [], |row| row.get(0)).unwrap()
@@ -220,7 +220,7 @@ mod tests {
 
     /// A write of this many bytes.
     fn fills(bytes: usize) -> StoreWrite {
-        let act = Box::new(move |tx: &mut dyn Transaction| {
+        let act = Box::new(move |tx: &mut Tx<'_>| {
             let secret_sha256 = "x".repeat(bytes);
             let token = crate::model::token::CreateToken {
                 agent_name: "ann".to_owned(),

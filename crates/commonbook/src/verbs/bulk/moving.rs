@@ -13,7 +13,7 @@ use crate::model::caller::Caller;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::memory::insert_moved;
 use crate::verbs::ops::heirs::for_reader;
 
@@ -166,7 +166,7 @@ impl Commonbook {
 impl MoveEnds {
     fn move_memory(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         id: MemoryId,
         selection: &BulkSelection,
     ) -> Result<MoveOutcome> {
@@ -200,7 +200,7 @@ impl MoveEnds {
     }
 
     /// Moves a batch back; returns how many there were, and those that are back.
-    fn move_back(&self, tx: &mut dyn Transaction) -> Result<(usize, Vec<StoredMemory>)> {
+    fn move_back(&self, tx: &mut Tx<'_>) -> Result<(usize, Vec<StoredMemory>)> {
         let Self { from, to, .. } = self;
         let moved = tx.take_bulk_items(&to.operation, BULK_BATCH_MAX)?;
         let left = tx.take_bulk_items(&from.operation, BULK_BATCH_MAX)?;
@@ -229,7 +229,7 @@ impl MoveEnds {
     /// the other workspace, or follow. Returns the revision.
     fn write(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         end: &MoveEnd,
         kind: EventKind,
         before: &Memory,

@@ -19,7 +19,7 @@ use crate::model::event::{Event, EventFilter, EventKind, JournalRange};
 use crate::model::lineage::DerivedId;
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::MemoryFilter;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 
 /// Events or memories that are read at once.
@@ -125,18 +125,14 @@ impl Commonbook {
 }
 
 impl PurgeScope {
-    fn preview(&self, tx: &dyn Transaction, batch: &[TraceSubject]) -> Result<Vec<PurgeTrace>> {
+    fn preview(&self, tx: &Tx<'_>, batch: &[TraceSubject]) -> Result<Vec<PurgeTrace>> {
         let planned = batch.iter().map(|subject| self.plan(tx, subject));
         planned
             .filter_map(|plan| plan.map(|plan| plan.map(|plan| plan.trace)).transpose())
             .collect()
     }
 
-    fn take_back(
-        &self,
-        tx: &mut dyn Transaction,
-        batch: &[TraceSubject],
-    ) -> Result<Vec<PurgeTrace>> {
+    fn take_back(&self, tx: &mut Tx<'_>, batch: &[TraceSubject]) -> Result<Vec<PurgeTrace>> {
         tx.note_agent_seen(&self.caller, self.operation.at)?;
         tx.put_bulk_operation(&self.operation)?;
         let mut traces = Vec::new();
@@ -151,7 +147,7 @@ impl PurgeScope {
     }
 
     /// Everything that the selected agents touched, and whether an event of theirs has topics.
-    fn subjects(&self, tx: &dyn Transaction) -> Result<(BTreeSet<TraceSubject>, bool)> {
+    fn subjects(&self, tx: &Tx<'_>) -> Result<(BTreeSet<TraceSubject>, bool)> {
         let workspace = &self.caller.workspace;
         let (mut found, mut has_topics) = (BTreeSet::new(), false);
         let (since, until) = self.selection.bounds();
@@ -202,11 +198,7 @@ impl PurgeScope {
     }
 
     /// What was made of the selected memories.
-    fn made_of_memories(
-        &self,
-        tx: &dyn Transaction,
-        found: &mut BTreeSet<TraceSubject>,
-    ) -> Result<()> {
+    fn made_of_memories(&self, tx: &Tx<'_>, found: &mut BTreeSet<TraceSubject>) -> Result<()> {
         let (filter, mut from) = (MemoryFilter::default(), None);
         loop {
             let page = tx.memories(&self.sight, &filter, ListOrder::Oldest, from, TRACE_PAGE)?;
@@ -221,7 +213,7 @@ impl PurgeScope {
     /// What was made of a memory at the time of the selection.
     fn made_of(
         &self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         memory: &Memory,
         found: &mut BTreeSet<TraceSubject>,
     ) -> Result<()> {

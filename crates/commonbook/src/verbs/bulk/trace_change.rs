@@ -16,7 +16,7 @@ use crate::model::graph::Relation;
 use crate::model::handoff::{Handoff, HandoffStatus, HandoffStep, StepAttempt};
 use crate::model::memory::{Memory, Retraction, changed_fields};
 use crate::model::session::Session;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::case::case_event;
 use crate::verbs::checkpoint::find_checkpoint;
 use crate::verbs::contradiction::reopen::reopen;
@@ -68,11 +68,7 @@ fn stays(kind: TraceKind, id: impl ToString, why: impl Into<String>) -> PlannedT
 
 impl PurgeScope {
     /// What the purge does with this subject; `None` if the agent left nothing there.
-    pub(super) fn plan(
-        &self,
-        tx: &dyn Transaction,
-        subject: &TraceSubject,
-    ) -> Result<Option<PlannedTrace>> {
+    pub(super) fn plan(&self, tx: &Tx<'_>, subject: &TraceSubject) -> Result<Option<PlannedTrace>> {
         let workspace = &self.caller.workspace;
         match subject {
             TraceSubject::Written(id) => self.plan_written(tx, *id),
@@ -132,7 +128,7 @@ impl PurgeScope {
     }
 
     /// A memory or an entry that the agent wrote or changed.
-    fn plan_written(&self, tx: &dyn Transaction, id: MemoryId) -> Result<Option<PlannedTrace>> {
+    fn plan_written(&self, tx: &Tx<'_>, id: MemoryId) -> Result<Option<PlannedTrace>> {
         let Some(memory) = tx.memory(&self.sight, id)? else { return Ok(None) };
         let is_new = self.selection.is_by(&memory.owner, memory.recorded_at);
         if is_new {
@@ -171,7 +167,7 @@ impl PurgeScope {
     }
 
     /// An entry that a digest made of the agent's memories.
-    fn plan_digested(&self, tx: &dyn Transaction, id: MemoryId) -> Result<Option<PlannedTrace>> {
+    fn plan_digested(&self, tx: &Tx<'_>, id: MemoryId) -> Result<Option<PlannedTrace>> {
         let found = tx.memory(&self.sight, id)?;
         let others = found.filter(|memory| {
             memory.deleted_at.is_none()
@@ -182,7 +178,7 @@ impl PurgeScope {
     }
 
     /// What another agent made of the agent's memories.
-    fn plan_derived(&self, tx: &dyn Transaction, id: &str) -> Result<Option<PlannedTrace>> {
+    fn plan_derived(&self, tx: &Tx<'_>, id: &str) -> Result<Option<PlannedTrace>> {
         let why = "another agent made it of a purged memory: review it";
         if let Some(id) = HandoffId::parse(id) {
             return Ok(Some(stays(TraceKind::Handoff, id, why)));
@@ -196,18 +192,14 @@ impl PurgeScope {
     }
 
     /// A session of the agent, for which Commonbook may have written a summary.
-    fn plan_session(&self, tx: &dyn Transaction, id: SessionId) -> Result<Option<PlannedTrace>> {
+    fn plan_session(&self, tx: &Tx<'_>, id: SessionId) -> Result<Option<PlannedTrace>> {
         let session = tx.session(&self.sight, id)?;
         let summary = session.and_then(|session| session.summary);
         let Some(summary) = summary else { return Ok(None) };
         self.plan_digested(tx, summary)
     }
 
-    fn plan_checkpoint(
-        &self,
-        tx: &dyn Transaction,
-        id: CheckpointId,
-    ) -> Result<Option<PlannedTrace>> {
+    fn plan_checkpoint(&self, tx: &Tx<'_>, id: CheckpointId) -> Result<Option<PlannedTrace>> {
         let (checkpoint, session) = match find_checkpoint(tx, &self.caller, &self.sight, id) {
             Ok(found) => found,
             Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
@@ -218,7 +210,7 @@ impl PurgeScope {
         Ok(Some(taken_back(TraceKind::Checkpoint, id, TraceFate::Removed, None, change)))
     }
 
-    fn plan_handoff(&self, tx: &dyn Transaction, id: HandoffId) -> Result<Option<PlannedTrace>> {
+    fn plan_handoff(&self, tx: &Tx<'_>, id: HandoffId) -> Result<Option<PlannedTrace>> {
         let Some(before) = tx.handoff(&self.sight, id)? else { return Ok(None) };
         let kind = TraceKind::Handoff;
         if !self.selection.is_by(&before.from, before.created_at) {
@@ -239,7 +231,7 @@ impl PurgeScope {
     }
 
     /// A case that the agent opened or renamed: its title and labels go if the agent gave them last.
-    fn plan_case(&self, tx: &dyn Transaction, key: &str) -> Result<Option<PlannedTrace>> {
+    fn plan_case(&self, tx: &Tx<'_>, key: &str) -> Result<Option<PlannedTrace>> {
         let workspace = &self.caller.workspace;
         let case = match key.parse::<CaseKey>() {
             Ok(key) => tx.case(workspace, &key)?,
@@ -297,7 +289,7 @@ impl PurgeScope {
         self.selection.is_by(last_agent, *last_seen)
     }
 
-    fn plan_merge(&self, tx: &dyn Transaction, id: EntityId) -> Result<Option<PlannedTrace>> {
+    fn plan_merge(&self, tx: &Tx<'_>, id: EntityId) -> Result<Option<PlannedTrace>> {
         let workspace = &self.caller.workspace;
         let merge = tx.last_merge(workspace, id)?.filter(|merge| self.is_its_merge(merge));
         let Some(merge) = merge else { return Ok(None) };
@@ -310,7 +302,7 @@ impl PurgeScope {
         Ok(Some(taken_back(kind, source, TraceFate::Restored, None, TraceChange::Split(id))))
     }
 
-    fn plan_statements(&self, tx: &dyn Transaction, id: EntityId) -> Result<Option<PlannedTrace>> {
+    fn plan_statements(&self, tx: &Tx<'_>, id: EntityId) -> Result<Option<PlannedTrace>> {
         let workspace = &self.caller.workspace;
         let Some(entity) = tx.entity(workspace, id)? else { return Ok(None) };
         let kind = TraceKind::Entity;
@@ -335,11 +327,7 @@ impl PurgeScope {
         Ok(Some(taken_back(kind, id, TraceFate::Removed, None, change)))
     }
 
-    fn plan_resolution(
-        &self,
-        tx: &dyn Transaction,
-        id: ContradictionId,
-    ) -> Result<Option<PlannedTrace>> {
+    fn plan_resolution(&self, tx: &Tx<'_>, id: ContradictionId) -> Result<Option<PlannedTrace>> {
         let Some((record, older, newer)) = tx.contradiction(&self.sight, id)? else {
             return Ok(None);
         };
@@ -362,7 +350,7 @@ impl PurgeScope {
     }
 
     /// Takes one trace back.
-    pub(super) fn apply(&self, tx: &mut dyn Transaction, change: TraceChange) -> Result<()> {
+    pub(super) fn apply(&self, tx: &mut Tx<'_>, change: TraceChange) -> Result<()> {
         let (caller, now) = (&self.caller, self.operation.at);
         let agent = &caller.agent;
         match change {
@@ -426,7 +414,7 @@ impl PurgeScope {
     }
 
     /// Undoes the agent's merges into an entity, the newest first.
-    fn split_merges(&self, tx: &mut dyn Transaction, target: EntityId) -> Result<()> {
+    fn split_merges(&self, tx: &mut Tx<'_>, target: EntityId) -> Result<()> {
         let workspace = &self.caller.workspace;
         while let Some(merge) = tx.last_merge(workspace, target)? {
             let source = tx.entity(workspace, merge.joined.source.id)?;
@@ -439,7 +427,7 @@ impl PurgeScope {
     /// Makes an entity of the statements of others alone, and drops the names that only the agent gave it.
     fn restate(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         entity: &Entity,
         rest: &[EntityStatement],
         names: &[EntityId],

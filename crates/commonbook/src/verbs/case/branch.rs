@@ -13,7 +13,7 @@ use crate::model::case::{
 };
 use crate::model::event::EventKind;
 use crate::model::memory::Memory;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::memory::keep_memory;
 use crate::verbs::ops::heirs::show_all;
 use crate::verbs::ops::write_once::WriteScope;
@@ -93,7 +93,7 @@ impl Commonbook {
 }
 
 /// The first key of a branch that no case has.
-fn free_key(tx: &dyn Transaction, parent: &Case) -> Result<CaseKey> {
+fn free_key(tx: &Tx<'_>, parent: &Case) -> Result<CaseKey> {
     let mut number = 1_u32;
     loop {
         let key = parent.branch_key(&format!("branch-{number}"))?;
@@ -105,7 +105,7 @@ fn free_key(tx: &dyn Transaction, parent: &Case) -> Result<CaseKey> {
 }
 
 fn open_branch(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     parent: &Case,
     key: CaseKey,
@@ -124,7 +124,7 @@ fn open_branch(
 
 /// Lets the caller's own session on one case go on in another.
 fn move_session(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     sight: &Sight,
     caller: &Caller,
     from: &CaseKey,
@@ -142,7 +142,7 @@ fn move_session(
 }
 
 fn merge(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     scope: WriteScope<'_>,
     branch: Case,
     case: Case,

@@ -17,7 +17,7 @@ use crate::model::case::{
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::Sharing;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::digest::is_shareable;
 use crate::verbs::ops::write_once::WriteScope;
 
@@ -130,11 +130,7 @@ impl Commonbook {
 }
 
 /// Those of these entries that nothing has superseded or retracted meanwhile.
-fn still_current(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    entries: &[MemoryId],
-) -> Result<Vec<MemoryId>> {
+fn still_current(tx: &Tx<'_>, sight: &Sight, entries: &[MemoryId]) -> Result<Vec<MemoryId>> {
     let mut current = Vec::new();
     for id in entries {
         current.extend(tx.memory(sight, *id)?.filter(|entry| entry.is_current()).map(|_| *id));
@@ -144,7 +140,7 @@ fn still_current(
 
 /// Appends the event of a proposal, which the lead of its case sees.
 pub(in crate::verbs) fn announce_proposal(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     actor: &Agent,
     case: &Case,
     number: u64,
@@ -158,7 +154,7 @@ pub(in crate::verbs) fn announce_proposal(
 
 /// The proposals for cases that the caller leads.
 pub(in crate::verbs) fn proposals_to(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
 ) -> Result<Vec<CaseProposal>> {
@@ -177,7 +173,7 @@ pub(in crate::verbs) fn proposals_to(
 /// The proposal that waits for the lead of a case, with the entries whose sources everybody on the
 /// case still reads as they were.
 pub(in crate::verbs) fn open_proposal(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     case: &Case,
 ) -> Result<Option<CaseProposal>> {

@@ -15,7 +15,7 @@ use crate::model::contradiction::ContradictionMark;
 use crate::model::memory::Memory;
 use crate::model::search::MemoryRef;
 use crate::prompt::case::CaseTextBuilder;
-use crate::store::{EntryStretch, Transaction};
+use crate::store::{EntryStretch, Tx};
 use crate::verbs::ops::handles::longer_handles;
 use crate::verbs::ops::heirs::show_all;
 use crate::verbs::ops::read_position::start_position;
@@ -133,7 +133,7 @@ impl Commonbook {
 /// Gives the entries of a case behind a position to `take`, newest first with the contradictions of their
 /// batch, until it returns `false`.
 fn walk_back(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     case: &Case,
     end: u64,
@@ -158,11 +158,7 @@ fn walk_back(
 }
 
 /// The contradictions of these entries; an entry of a digest has those of the memories that it was made of.
-fn entry_marks(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    entries: &[Memory],
-) -> Result<Vec<ContradictionMark>> {
+fn entry_marks(tx: &Tx<'_>, sight: &Sight, entries: &[Memory]) -> Result<Vec<ContradictionMark>> {
     let origins: Vec<(MemoryId, DigestOrigin)> =
         (entries.iter()).filter_map(|entry| Some((entry.id, DigestOrigin::of(entry)?))).collect();
     let place = |entry: &Memory| {
@@ -183,7 +179,7 @@ fn entry_marks(
 }
 
 /// The position that a mark names.
-fn position_of(tx: &dyn Transaction, sight: &Sight, case: &Case, mark: EntryMark) -> Result<u64> {
+fn position_of(tx: &Tx<'_>, sight: &Sight, case: &Case, mark: EntryMark) -> Result<u64> {
     let id = match mark {
         EntryMark::Position(position) => return Ok(position),
         EntryMark::Entry(id) => id,
@@ -208,7 +204,7 @@ fn position_of(tx: &dyn Transaction, sight: &Sight, case: &Case, mark: EntryMark
 /// How far a caller has read a case, and the number of entries of others behind that: what it wrote
 /// itself it has read.
 pub(in crate::verbs) fn count_unread(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     case: &Case,
@@ -224,7 +220,7 @@ pub(in crate::verbs) fn count_unread(
 /// The stretches of a case between two positions, in order: a branch has the beginning of the case
 /// that it left.
 pub(in crate::verbs) fn stretches(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     case: &Case,
     after: u64,
     until: u64,
@@ -253,7 +249,7 @@ pub(in crate::verbs) fn stretches(
 
 /// The entries in sight between two positions of a case, in order.
 pub(in crate::verbs) fn entries_of(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     case: &Case,
     after: u64,
@@ -268,7 +264,7 @@ pub(in crate::verbs) fn entries_of(
 
 /// The entries that a filter selects, oldest first, and the position after which there are more.
 fn select_entries(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     case: &Case,
     filter: &EntryFilter,
@@ -305,7 +301,7 @@ fn select_entries(
 /// Every position in a range of a case: the entry if it is in sight, else a mark that it is
 /// withheld.
 pub(in crate::verbs) fn entries_in_range(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     case: &Case,
     after: u64,
@@ -322,7 +318,7 @@ pub(in crate::verbs) fn entries_in_range(
 
 /// These memories as entries, each with what it supersedes.
 fn case_entries(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     case: &Case,
     memories: Vec<StoredMemory>,

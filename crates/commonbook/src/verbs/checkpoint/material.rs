@@ -15,10 +15,12 @@ use crate::model::memory::{ListOrder, Memory, MemoryChange, MemoryChangeKind};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::session::Session;
 use crate::prompt::briefing::BriefingKey;
+use crate::prompt::headlines::HeadlineItem;
 use crate::prompt::item::{EntitySummary, MemorySummary};
 use crate::prompt::resume::{ForgottenMemory, ResumeMaterial, ResumedEntry};
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::case::{count_unread, entries_of};
+use crate::verbs::context::news_since;
 use crate::verbs::ops::find_visible::mentioned_items;
 use crate::verbs::ops::heirs::{show, show_all};
 
@@ -33,11 +35,13 @@ struct SessionMemories {
     changes: Vec<MemoryChange>,
     /// Older ones that were not read.
     beyond: u64,
+    /// The position in the journal at which the newest was saved.
+    newest: Option<u64>,
 }
 
 /// What a session holds, as far as the caller sees: as it is now, or as it stood at a checkpoint.
 pub(super) fn resume_material(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     session: &Session,
@@ -45,9 +49,11 @@ pub(super) fn resume_material(
     wanted: &ResumeOptions,
 ) -> Result<ResumeMaterial> {
     let found = session_memories(tx, sight, session, until, wanted)?;
-    let SessionMemories { memories, forgotten, changes, beyond } = found;
+    let SessionMemories { memories, forgotten, changes, beyond, newest } = found;
     let (mut cases, mut entries) = (Vec::new(), Vec::new());
-    if let Some(key) = &session.case
+    // A session that was not begun for a case is of the one to which it appended last.
+    let appended_to = || memories.iter().find_map(|memory| memory.case.as_ref());
+    if let Some(key) = session.case.as_ref().or_else(appended_to)
         && let Some(case) = tx.case(&session.workspace, key)?
     {
         let UnreadCount { mark, unread, .. } = count_unread(tx, caller, sight, &case)?;
@@ -68,6 +74,15 @@ pub(super) fn resume_material(
             read: case.version.saturating_sub(unread),
         });
     }
+    let mut news = match (until, newest) {
+        (None, Some(newest)) => news_since(tx, caller, sight, newest)?,
+        (Some(_), _) | (_, None) => Vec::new(),
+    };
+    let is_entry =
+        |memory: &Memory| entries.iter().any(|found| found.entry.entry_id == Some(memory.id));
+    let is_of_session = |memory: &Memory| memories.iter().any(|own| own.id == memory.id);
+    news.retain(|memory| !is_entry(memory) && !is_of_session(memory));
+    let news = news.iter().map(HeadlineItem::of_memory).collect();
     let entities = mentioned_entities(tx, sight, session, &memories, &changes)?;
     let later =
         |entity: &&EntitySummary| until.is_some_and(|checkpoint| entity.at > checkpoint.created_at);
@@ -92,12 +107,13 @@ pub(super) fn resume_material(
         history: history(tx, caller, session)?,
         cases,
         entries,
+        news,
     })
 }
 
 /// The newest entries of a case that can be told, newest first; those of others behind the mark are unread.
 fn other_entries(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     case: &Case,
@@ -116,7 +132,7 @@ fn other_entries(
 
 /// The memories of a session, newest first, as they are now or as they stood at a checkpoint.
 fn session_memories(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     session: &Session,
     until: Option<&Checkpoint>,
@@ -134,6 +150,7 @@ fn session_memories(
         Some(oldest) => tx.older_session_memories(sight, &filter, oldest)?,
         None => 0,
     };
+    let newest = found.first().map(|(position, _)| *position);
     let Some(checkpoint) = until else {
         let memories = found.into_iter().map(|(_, memory)| memory);
         let memories = memories.filter(|memory| memory.is_usable()).collect();
@@ -141,6 +158,7 @@ fn session_memories(
         return Ok(SessionMemories {
             memories,
             beyond: beyond_limit,
+            newest,
             ..SessionMemories::default()
         });
     };
@@ -173,7 +191,7 @@ fn session_memories(
 /// The entities that these memories mention, those of the newest memories first. The mentions are of
 /// the present texts: of a memory that said something else, only those that it had count.
 fn mentioned_entities(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     session: &Session,
     memories: &[Memory],
@@ -212,7 +230,7 @@ struct OpenHandoffs {
 /// The open handoffs between other agents and the caller or the session's agent, oldest first,
 /// without those that a briefing of the caller's session has told.
 fn open_handoffs(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     session: &Session,
     until: Option<&Checkpoint>,
@@ -257,11 +275,7 @@ fn open_handoffs(
 }
 
 /// The ids of what briefings have told in a session of the caller.
-fn heard_items(
-    tx: &dyn Transaction,
-    caller: &Caller,
-    session: &Session,
-) -> Result<BTreeSet<String>> {
+fn heard_items(tx: &Tx<'_>, caller: &Caller, session: &Session) -> Result<BTreeSet<String>> {
     if session.agent != caller.agent || caller.agent.is_anonymous() {
         return Ok(BTreeSet::new());
     }
@@ -272,7 +286,7 @@ fn heard_items(
 }
 
 /// The handoffs of a session and its case, newest first.
-fn history(tx: &dyn Transaction, caller: &Caller, session: &Session) -> Result<Vec<HandoffEdge>> {
+fn history(tx: &Tx<'_>, caller: &Caller, session: &Session) -> Result<Vec<HandoffEdge>> {
     let sight = Sight::writing(caller)?;
     let case = session.case.as_ref().map(ToString::to_string);
     let filter = EdgeFilter { work: Some((session.id.to_string(), case)), ..EdgeFilter::default() };

@@ -13,7 +13,7 @@ use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::consolidation::plan::{ConsolidationPlanner, PlanStep, PlannedEntity};
 use crate::model::entity::{Entity, EntityName};
-use crate::store::{EntityNameFilter, Transaction};
+use crate::store::{EntityNameFilter, Tx};
 use crate::verbs::entity::name_keys;
 use crate::verbs::ops::find_visible::find_visible_entity;
 use commonbook_text::entities::likeness::{self, ComparableName};
@@ -61,7 +61,7 @@ impl ConsolidationJob<'_> {
     }
 
     /// The entity, if nobody but the caller has stated or mentioned it, unless it works for all owners.
-    fn own_entity(&self, tx: &dyn Transaction, name: &EntityName) -> Result<Option<Entity>> {
+    fn own_entity(&self, tx: &Tx<'_>, name: &EntityName) -> Result<Option<Entity>> {
         let entity = find_visible_entity(tx, &self.sight, name.id)?;
         if entity.merged_into.is_some() || entity.id != name.id {
             return Ok(None);
@@ -124,7 +124,7 @@ fn same_pairs(names: &[EntityName]) -> Vec<(&EntityName, &EntityName)> {
 
 /// Whether an entity is as the plan read it.
 pub(super) fn entity_as_planned(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     planned: PlannedEntity,
 ) -> Result<Option<Entity>> {

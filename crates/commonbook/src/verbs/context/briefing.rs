@@ -11,7 +11,7 @@ use super::going_on::{earlier_work, news_since, session_to_resume, unfinished_ha
 use super::{
     ContextChoice, ContextMaterial, TaskHits, ended_handoffs, note_results_told, present_session,
 };
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, Result, unless_unwritable};
 use crate::base::id::SessionId;
 use crate::base::limits;
 use crate::model::access::{self, Sight};
@@ -30,7 +30,7 @@ use crate::prompt::context::choose::{
 use crate::prompt::context::{
     ContextOptions, ContextOrigin, ContextRecord, GetContext, ItemSummary,
 };
-use crate::store::{ContradictionFilter, Transaction};
+use crate::store::{ContradictionFilter, Tx};
 use crate::verbs::ops::heirs::show_all;
 use crate::verbs::ops::working_session::begin_session;
 use crate::verbs::outdated::{ReviewNotices, review_notices};
@@ -62,11 +62,7 @@ struct BriefingOptions {
 }
 
 /// What the agent may read in each workspace that its project used before, the empty ones left out.
-fn earlier_census(
-    tx: &dyn Transaction,
-    caller: &Caller,
-    sight: &Sight,
-) -> Result<Vec<EarlierCensus>> {
+fn earlier_census(tx: &Tx<'_>, caller: &Caller, sight: &Sight) -> Result<Vec<EarlierCensus>> {
     let all = sight.clone().with_earlier(caller).workspaces;
     let earlier = all.into_iter().filter(|workspace| !sight.workspaces.contains(workspace));
     let census = earlier.map(|workspace| {
@@ -135,8 +131,11 @@ impl Commonbook {
             let now = self.clock.now();
             let found = self.briefing_material(&caller, &sight, &options, now)?;
             let draft = self.draft_briefing(&caller, &options, &found, now)?;
-            if self.keep_briefing(&caller, &options, &found, &draft, now)? {
-                let contexts = draft.records.iter().map(|record| record.id).collect();
+            let kept = self.keep_briefing(&caller, &options, &found, &draft, now);
+            let kept = unless_unwritable(kept)?;
+            if kept != Some(false) {
+                let records = draft.records.iter().filter(|_| kept.is_some());
+                let contexts = records.map(|record| record.id).collect();
                 let BriefingDraft { parts, items, headlines, .. } = draft;
                 return Ok(Briefing::of(caller.agent, &parts, items, headlines, contexts));
             }
@@ -307,8 +306,8 @@ impl Commonbook {
     }
 
     /// Records for the session of a caller that a context has shown these items.
-    pub(super) fn note_context_items(
-        tx: &mut dyn Transaction,
+    pub(in crate::verbs) fn note_context_items(
+        tx: &mut Tx<'_>,
         caller: &Caller,
         sight: &Sight,
         items: &[BriefingItem],
@@ -449,7 +448,7 @@ fn briefing_options(request: &GetBriefing, settings: ContextSettings) -> Result<
 
 /// What the session of a caller has heard, by id; nothing if the caller names none.
 pub(super) fn heard_in_session(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     now: Timestamp,
@@ -463,7 +462,7 @@ pub(super) fn heard_in_session(
 /// The session of the caller; `None` for an anonymous one. A session of ours goes by the client's own
 /// id of it, which hooks know; a caller without a session has one each day.
 fn briefing_key(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     named: Option<&str>,
@@ -492,7 +491,7 @@ fn read_set(key: &BriefingKey) -> ReadSetKey {
 }
 
 /// Our own id of a session.
-fn own_session(tx: &dyn Transaction, caller: &Caller, key: &BriefingKey) -> Result<Option<String>> {
+fn own_session(tx: &Tx<'_>, caller: &Caller, key: &BriefingKey) -> Result<Option<String>> {
     let found = tx.own_session(&caller.workspace, &caller.agent, &key.session)?;
     let id = || SessionId::parse(&key.session).map(|id| id.to_string());
     Ok(found.map(|found| found.id.to_string()).or_else(id))
@@ -500,7 +499,7 @@ fn own_session(tx: &dyn Transaction, caller: &Caller, key: &BriefingKey) -> Resu
 
 /// The position from which a new session hears news: where another session of the agent heard them
 /// last. To an agent that never did, the whole past would be news.
-fn first_position(tx: &dyn Transaction, caller: &Caller, end: u64) -> Result<u64> {
+fn first_position(tx: &Tx<'_>, caller: &Caller, end: u64) -> Result<u64> {
     if caller.agent.is_anonymous() {
         return Ok(end);
     }
@@ -509,7 +508,7 @@ fn first_position(tx: &dyn Transaction, caller: &Caller, end: u64) -> Result<u64
 }
 
 /// The memories of the contradictions that were found after this position, the newest first.
-fn new_contradictions(tx: &dyn Transaction, sight: &Sight, position: u64) -> Result<Vec<Memory>> {
+fn new_contradictions(tx: &Tx<'_>, sight: &Sight, position: u64) -> Result<Vec<Memory>> {
     let filter = ContradictionFilter {
         status: Some(ContradictionStatus::Open),
         ..ContradictionFilter::default()

@@ -12,7 +12,7 @@ use crate::model::search::MemoryFilter;
 use crate::model::session::{Session, SessionFilter};
 use crate::prompt::briefing::LastSession;
 use crate::prompt::news::{NEWEST_MEMORIES_MAX, news_of};
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::heirs::show_all;
 use commonbook_text::referring::goes_on;
 
@@ -40,7 +40,7 @@ pub(super) struct EarlierWork {
 /// The work that this task goes on with: that of the last session of the caller in which something was
 /// saved, else of any agent's; nothing if the task names its own matter. `present` is the caller's session.
 pub(super) fn earlier_work(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     present: Option<SessionId>,
     task: &str,
@@ -70,7 +70,7 @@ pub(super) fn earlier_work(
 
 /// The session that a session which begins may go on with, for a caller that has heard nothing in it yet.
 pub(super) fn session_to_resume(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     present: Option<SessionId>,
 ) -> Result<Option<LastSession>> {
@@ -85,7 +85,7 @@ pub(super) fn session_to_resume(
 
 /// The last session but the `present` one: of those of the caller, the `own` ones, else of any agent.
 fn last_session(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     home: &Sight,
     own: &[Session],
     present: Option<SessionId>,
@@ -100,7 +100,7 @@ fn last_session(
 /// The latest sessions in which something was saved, of this caller or of any agent: two, since one may
 /// be the present one.
 fn last_written_sessions(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     home: &Sight,
     owner: Option<&Caller>,
 ) -> Result<Vec<Session>> {
@@ -110,8 +110,8 @@ fn last_written_sessions(
 }
 
 /// What other agents saved after this position of the journal.
-pub(super) fn news_since(
-    tx: &dyn Transaction,
+pub(in crate::verbs) fn news_since(
+    tx: &Tx<'_>,
     caller: &Caller,
     home: &Sight,
     position: u64,
@@ -126,7 +126,7 @@ pub(super) fn news_since(
 /// The handoffs that the caller accepted in another session than its `present` one and has not ended, newest first,
 /// without those that the session has `heard`.
 pub(super) fn unfinished_handoffs(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     present: Option<SessionId>,

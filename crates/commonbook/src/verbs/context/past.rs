@@ -12,7 +12,7 @@ use crate::model::case::{Case, CaseKey};
 use crate::model::memory::{ListOrder, Memory, Trust};
 use crate::model::search::{MemoryFilter, SearchFilter};
 use crate::prompt::context::{ContextOptions, StandingSnapshot};
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::forgotten::standing_without_forgotten;
 use crate::verbs::ops::heirs::show_all;
 use crate::verbs::ops::past::in_words_of;
@@ -64,7 +64,7 @@ impl Commonbook {
     /// important owners.
     fn past_memories_about(
         &self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         caller: &Caller,
         sight: &Sight,
         memory_type: &str,
@@ -126,7 +126,7 @@ impl Commonbook {
 
 /// The last entries of a case at a time, the newest first.
 fn past_entries(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     key: &CaseKey,
@@ -144,7 +144,7 @@ fn past_entries(
 /// Memories in the words of a time, as this reader may see them; without those that are known to be
 /// wrong, or wait for a review.
 fn then(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     memories: Vec<StoredMemory>,
     at: Timestamp,

@@ -17,7 +17,7 @@ use crate::prompt::context::{
     CandidateBuilder, ContextOptions, ContextOrigin, ContextReceipt, ContextRecord, ContextReplay,
     HandoffQueue, PROPOSAL_PREFIX,
 };
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::retraction::waiting_retractions;
 use crate::verbs::{Commonbook, case};
 use commonbook_text::fence::Fence;
@@ -126,7 +126,7 @@ fn may_replay(caller: &Caller, kept: &ContextRecord) -> Result<()> {
 
 /// The retractions that a context told, by what is stored of them.
 fn told_retractions(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     builder: CandidateBuilder<'_>,
@@ -211,13 +211,14 @@ fn receipt_settings(receipt: &ContextReceipt) -> ContextSettings {
         threshold: receipt.threshold,
         maximum: receipt.maximum,
         budget: receipt.budget,
+        standing: usize::try_from(receipt.standing_budget).ok().filter(|own| *own > 0),
         ..ContextSettings::default()
     }
 }
 
 /// A candidate as it was then; `None` if it is gone.
 fn rebuild_candidate(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     caller: &Caller,
     builder: CandidateBuilder<'_>,
@@ -244,7 +245,7 @@ fn rebuild_candidate(
 
 /// A memory at one of its revisions.
 fn memory_at_revision(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     id: MemoryId,
     revision: u64,

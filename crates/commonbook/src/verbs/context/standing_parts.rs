@@ -11,6 +11,7 @@ use crate::base::clock::{Clock as _, SystemClock};
 use crate::base::error::{Error, Result};
 use crate::base::hash::sha256;
 use crate::base::home_key::HomeKey;
+use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::Caller;
@@ -93,6 +94,7 @@ impl<'s> StandingMaterial<'s> {
         query: &ContextQuery<'_>,
         gathering: CandidateBuilder<'_>,
         share: usize,
+        settings: &ContextSettings,
     ) -> StandingCandidates {
         let count = |part: usize, text: &str| {
             candidate_tokens(&self.candidate(gathering, part, text, false), query.now)
@@ -103,7 +105,7 @@ impl<'s> StandingMaterial<'s> {
             .map(|(index, (part, text))| self.candidate(gathering, *part, text, index > 0));
         let left_out = excerpt.left_out;
         let file = self.files.first().filter(|_| left_out > 0);
-        let note = file.map(|file| left_out_note(file, gathering.agent, left_out));
+        let note = file.map(|file| left_out_note(file, gathering.agent, left_out, settings));
         let note = note.unwrap_or_default();
         StandingCandidates { candidates: candidates.collect(), tokens, left_out, note }
     }
@@ -136,8 +138,8 @@ impl SharedSelection {
 }
 
 impl Commonbook {
-    /// Chooses a context of the standing memory and these other candidates. The standing memory has
-    /// half of the budget, and what the others leave.
+    /// Chooses a context of the standing memory and these other candidates. The standing memory has tokens of
+    /// its own; of a budget that somebody set it has its share, and what the others leave.
     pub(super) fn choose_with_standing(
         &self,
         caller: &Caller,
@@ -153,12 +155,24 @@ impl Commonbook {
         if standing.parts.is_empty() {
             return self.choose(caller, query, others, frame);
         }
+        if let Some(share) = frame.settings.standing {
+            let excerpt = standing.excerpt(query, frame.gathering, share, frame.settings);
+            let beside = excerpt.tokens + tokens::count(&excerpt.note) + SHARE_SLACK_TOKENS;
+            let budget = frame.settings.budget + beside;
+            let settings = ContextSettings { budget, ..*frame.settings };
+            let inner = ContextFrame { settings: &settings, ..frame };
+            let chosen = self.choose_with_excerpt(caller, query, others, inner, excerpt)?;
+            let mut selection = chosen.selection;
+            selection.receipt.budget = frame.settings.budget;
+            selection.receipt.standing_budget = share as u64;
+            return Ok(selection);
+        }
         let budget = frame.settings.budget;
-        let mut share = budget / BUDGET_SHARE_DIVISOR;
+        let mut share = standing_share(budget);
         let mut best: Option<SharedSelection> = None;
         for _ in 0..SHARE_ATTEMPTS_MAX {
-            let chosen =
-                self.choose_with_share(caller, query, others.clone(), frame, &standing, share)?;
+            let excerpt = standing.excerpt(query, frame.gathering, share, frame.settings);
+            let chosen = self.choose_with_excerpt(caller, query, others.clone(), frame, excerpt)?;
             let displaces = |best: &SharedSelection| !chosen.others().is_superset(&best.others());
             let is_worse = chosen.drops_standing() || best.as_ref().is_some_and(displaces);
             if is_worse {
@@ -184,16 +198,14 @@ impl Commonbook {
         }
     }
 
-    fn choose_with_share(
+    fn choose_with_excerpt(
         &self,
         caller: &Caller,
         query: &ContextQuery<'_>,
         others: Vec<ContextCandidate>,
         frame: ContextFrame<'_>,
-        material: &StandingMaterial<'_>,
-        share: usize,
+        excerpt: StandingCandidates,
     ) -> Result<SharedSelection> {
-        let excerpt = material.excerpt(query, frame.gathering, share);
         let query = ContextQuery { note: &excerpt.note, ..*query };
         let candidates = excerpt.candidates.into_iter().chain(others).collect();
         let mut selection = self.choose(caller, &query, candidates, frame)?;
@@ -331,12 +343,47 @@ pub fn project_context(
     task: &str,
     preferences: &ContextPreferences,
 ) -> Result<Option<String>> {
-    let now = SystemClock.now();
-    let files = StandingFileCache::of(home.to_owned());
-    let files = files.read(caller, now);
+    let files = StandingFileCache::of(home.to_owned()).read(caller, SystemClock.now());
     let Some(file) = files.iter().find(|file| !file.target.is_in_home()) else { return Ok(None) };
     let ProjectParts { parts, notice, .. } = project_parts(home, caller, file);
     let notice = file.damage.clone().or(notice);
+    let text = context_of_file(caller, home, task, preferences, file, parts)?;
+    let texts: Vec<String> =
+        [Some(text), notice].into_iter().flatten().filter(|text| !text.is_empty()).collect();
+    Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
+}
+
+/// The rules that the person of this home wrote for the caller's role as a context of their own, for a
+/// caller in a project that switches Commonbook off; `None` if there are none. Opens no store and writes
+/// nothing: an item without a mark is the person's.
+///
+/// # Errors
+/// `unavailable` if the key of the home is damaged.
+pub fn person_rules(
+    caller: &Caller,
+    home: &Path,
+    task: &str,
+    preferences: &ContextPreferences,
+) -> Result<Option<String>> {
+    let caller = Caller { project: None, ..caller.clone() };
+    let files = StandingFileCache::of(home.to_owned()).read(&caller, SystemClock.now());
+    let Some(file) = files.iter().find(|file| file.target.is_in_home()) else { return Ok(None) };
+    let evidence = AuthorEvidence { in_home: true, signer: None, learned: &HashMap::new() };
+    let mut parts = StandingDocument::parse(&file.text).parts_by_author(evidence);
+    parts.retain(|part| part.author == ItemAuthor::Person);
+    let text = context_of_file(&caller, home, task, preferences, file, parts)?;
+    Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+/// A context of these parts of one file alone, made without a store.
+fn context_of_file(
+    caller: &Caller,
+    home: &Path,
+    task: &str,
+    preferences: &ContextPreferences,
+    file: &StandingFile,
+    parts: Vec<StandingPart>,
+) -> Result<String> {
     let mut material = StandingMaterial::default();
     material.add(file, parts);
     let key = HomeKey::read(home)?;
@@ -347,13 +394,13 @@ pub fn project_context(
         contradictions: &[],
         marks: &[],
     };
+    let now = SystemClock.now();
     let query = ContextQuery { query: task, user_id: None, now, note: "", memories: 0 };
-    let share = settings.budget / BUDGET_SHARE_DIVISOR;
+    let share = settings.standing.unwrap_or_else(|| standing_share(settings.budget));
+    let settings = alone(settings);
     let fence = fence_for(&key.map_or_else(HomeKey::random, Ok)?, caller);
     let chosen = choose_alone(&material, query, gathering, share, &settings, &fence)?;
-    let texts = [Some(chosen.selection.text), notice].into_iter().flatten();
-    let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
-    Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
+    Ok(chosen.selection.text)
 }
 
 /// A context of the standing memory alone, which may take this share of the budget.
@@ -365,7 +412,7 @@ fn choose_alone(
     settings: &ContextSettings,
     fence: &Fence,
 ) -> Result<SharedSelection> {
-    let excerpt = material.excerpt(&query, gathering, share);
+    let excerpt = material.excerpt(&query, gathering, share, settings);
     let query = ContextQuery { note: &excerpt.note, ..query };
     let selection =
         choose_for_context(&query, excerpt.candidates, settings, fence, |_| Ok(HashMap::new()))?;
@@ -401,7 +448,7 @@ impl Commonbook {
         }
         let mut material = StandingMaterial::default();
         material.add(&file, self.standing_parts(&reader, &file)?);
-        let settings = self.preferences.settings(&reader.agent);
+        let settings = alone(self.preferences.settings(&reader.agent));
         let gathering = CandidateBuilder {
             agent: &reader.agent,
             templates: &self.templates,
@@ -420,6 +467,18 @@ impl Commonbook {
             left_out: chosen.left_out as u64,
         })
     }
+}
+
+/// The share that the standing memory has of a budget that somebody set, while others need the rest: half,
+/// and more where that leaves them what they have by default.
+fn standing_share(budget: usize) -> usize {
+    let beyond = budget.saturating_sub(limits::CONTEXT_TOKENS);
+    (budget / BUDGET_SHARE_DIVISOR).max(beyond.min(limits::STANDING_TOKENS))
+}
+
+/// The settings of a text that holds the standing memory alone.
+fn alone(settings: ContextSettings) -> ContextSettings {
+    ContextSettings { budget: settings.standing.unwrap_or(settings.budget), ..settings }
 }
 
 /// A part of a file as a candidate; `is_further` for all but the first part.
@@ -463,12 +522,20 @@ fn candidate_tokens(candidate: &ContextCandidate, now: Timestamp) -> usize {
 }
 
 /// Says how much of a file has no room.
-fn left_out_note(file: &StandingFile, agent: &Agent, left_out: usize) -> String {
+fn left_out_note(
+    file: &StandingFile,
+    agent: &Agent,
+    left_out: usize,
+    settings: &ContextSettings,
+) -> String {
+    // Where nobody set a budget, a smaller one would hold less.
+    let above = settings.standing.map(|own| format!(", above {}", settings.budget + own));
+    let above = above.unwrap_or_default();
     let name = file.target.path.file_name().unwrap_or_default().to_string_lossy();
     let items = if left_out == 1 { "item" } else { "items" };
     format!(
         "{left_out} {items} of {name} left out: raise the `budget` of get_context, or \
-         context.agents.{}.budget in config.json.",
+         context.agents.{}.budget in config.json{above}.",
         agent.role()
     )
 }

@@ -23,7 +23,7 @@ use crate::model::event::EventKind;
 use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::prompt::judgement::{JUDGE_INSTRUCTIONS, judge_question};
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 use crate::verbs::memory::live_memory;
 use commonbook_text::fence::Fence;
@@ -177,7 +177,7 @@ impl Commonbook {
 
 /// The search for open pairs.
 struct PairFinder<'f> {
-    tx: &'f dyn Transaction,
+    tx: &'f Tx<'f>,
     sight: &'f Sight,
     agent: &'f Agent,
     limit: usize,

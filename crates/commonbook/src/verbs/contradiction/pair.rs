@@ -16,7 +16,7 @@ use crate::model::contradiction::{
 use crate::model::memory::{ListOrder, Memory};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::prompt::near::near_pair;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 use crate::verbs::memory::{live_memory, replace, visible_memory};
 use crate::verbs::near::{is_of_talk, nearest_places};
@@ -133,7 +133,7 @@ impl Commonbook {
 }
 
 /// Whether something was said or found of this pair.
-fn is_answered(tx: &dyn Transaction, a: &Memory, b: &Memory) -> Result<bool> {
+fn is_answered(tx: &Tx<'_>, a: &Memory, b: &Memory) -> Result<bool> {
     let id = id_of(a.id, b.id);
     let is_known = tx.contradictions_of(a)?.iter().any(|(kept, _)| kept.id == id);
     Ok(is_known || tx.is_judged(a, b)?)
@@ -141,7 +141,7 @@ fn is_answered(tx: &dyn Transaction, a: &Memory, b: &Memory) -> Result<bool> {
 
 /// Records one answer; returns what it did.
 fn record_answer(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     scope: WriteScope<'_>,
     answer: &AnswerPair,
 ) -> Result<AnsweredPair> {
@@ -187,7 +187,7 @@ fn record_answer(
 
 /// Records a statement about two memories, whichever of them is older.
 fn state(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     scope: WriteScope<'_>,
     a: &Memory,
     b: &Memory,

@@ -11,7 +11,7 @@ use crate::model::contradiction::{Contradiction, ContradictionResolution, Reopen
 use crate::model::event::EventKind;
 use crate::model::graph::{GraphNode, Relation, RelationType};
 use crate::model::memory::Memory;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 use crate::verbs::memory::MemoryChange;
 use crate::verbs::ops::write_once::WriteScope;
@@ -43,7 +43,7 @@ impl Commonbook {
 
 /// Opens a contradiction in sight again; an open one returns unchanged.
 pub(in crate::verbs) fn reopen(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     id: ContradictionId,
@@ -84,7 +84,7 @@ impl ResolutionUndo<'_> {
     /// The memory as it is without the successor that the resolution gave it.
     fn restore(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         sight: &Sight,
         memory: &StoredMemory,
         heir: MemoryId,
@@ -106,7 +106,7 @@ impl ResolutionUndo<'_> {
     }
 
     /// Deletes the memory that a merge wrote.
-    fn delete_merged(&self, tx: &mut dyn Transaction, sight: &Sight, id: MemoryId) -> Result<()> {
+    fn delete_merged(&self, tx: &mut Tx<'_>, sight: &Sight, id: MemoryId) -> Result<()> {
         let merged = tx.memory(sight, id)?.filter(|memory| memory.deleted_at.is_none());
         let Some(merged) = merged else { return Ok(()) };
         access::may_replace(self.caller, &merged)?;
@@ -119,13 +119,7 @@ impl ResolutionUndo<'_> {
     }
 
     /// Ends the relation by which the resolution joined two memories.
-    fn end_relation(
-        &self,
-        tx: &mut dyn Transaction,
-        from: &Memory,
-        kind: &str,
-        to: &Memory,
-    ) -> Result<()> {
+    fn end_relation(&self, tx: &mut Tx<'_>, from: &Memory, kind: &str, to: &Memory) -> Result<()> {
         let relation_type: RelationType = kind.parse()?;
         let of = |memory: &Memory| Audience::of(&Visibility::of(memory));
         let audience = Audience::of_both(&of(from), &of(to), &self.caller.agent);

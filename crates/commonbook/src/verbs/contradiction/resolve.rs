@@ -15,7 +15,7 @@ use crate::model::event::{EventKind, NewEvent};
 use crate::model::graph::{AddRelation, GraphNode, NodeRef, Relation, RelationType};
 use crate::model::lineage::{BasisClaim, DerivedId};
 use crate::model::memory::{Memory, SaveMemory, Sharing};
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 use crate::verbs::memory::{MemoryDraft, keep_memory, replace};
 use crate::verbs::ops::basis::FoundBasis;
@@ -113,7 +113,7 @@ struct ContradictionDecision<'d> {
 impl ContradictionDecision<'_> {
     fn decide(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         record: ContradictionRecord,
         older: &StoredMemory,
         newer: &StoredMemory,
@@ -179,7 +179,7 @@ impl ContradictionDecision<'_> {
     /// Lets one memory supersede another, if the caller may decide that.
     fn replace(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         old: &StoredMemory,
         relation: RelationId,
         new: &Memory,
@@ -201,7 +201,7 @@ impl ContradictionDecision<'_> {
     /// Relates two memories, with the event.
     fn relate(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         id: RelationId,
         from: &Memory,
         kind: &str,

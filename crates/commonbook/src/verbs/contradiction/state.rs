@@ -15,7 +15,7 @@ use crate::model::contradiction::{
 };
 use crate::model::event::EventKind;
 use crate::model::memory::{Memory, NoteStatements};
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::memory::live_memory;
 use crate::verbs::ops::write_once::WriteScope;
 
@@ -29,7 +29,7 @@ const STATEMENT_PERIOD: SignedDuration = SignedDuration::from_hours(24);
 /// With the field: `not_found` if the other memory is not in sight, `invalid` if the two cannot be
 /// compared, `rate_limited` if too many statements of this agent are unanswered.
 pub(in crate::verbs) fn record_statements(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     scope: WriteScope<'_>,
     memory: &Memory,
     said: &NoteStatements,
@@ -55,7 +55,7 @@ fn in_list(field: &str, place: usize, error: Error) -> Error {
 }
 
 fn state_contradiction(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     scope: WriteScope<'_>,
     memory: &Memory,
     id: MemoryId,
@@ -74,7 +74,7 @@ fn state_contradiction(
 /// # Errors
 /// `rate_limited` if too many statements of this agent are unanswered.
 pub(super) fn put_statement(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     scope: WriteScope<'_>,
     older: &Memory,
     newer: &Memory,
@@ -114,7 +114,7 @@ pub(super) fn put_statement(
 }
 
 fn state_repetition(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     scope: WriteScope<'_>,
     memory: &Memory,
     id: MemoryId,

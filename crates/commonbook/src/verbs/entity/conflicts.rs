@@ -10,7 +10,7 @@ use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::contradiction::ContradictionStatus;
 use crate::model::entity::{Entity, EntityName};
-use crate::store::{ContradictionFilter, EntityNameFilter, Transaction};
+use crate::store::{ContradictionFilter, EntityNameFilter, Tx};
 use crate::verbs::ops::find_visible::workspace_of_sight;
 
 /// The open contradictions in a sight, by the entities that both memories mention.
@@ -19,7 +19,7 @@ pub(super) struct OpenConflicts(FxHashMap<EntityId, u64>);
 impl OpenConflicts {
     /// Reads the newest open contradictions of the workspace, at most
     /// [`limits::ENTITY_CONTRADICTIONS`].
-    pub(super) fn read(tx: &dyn Transaction, sight: &Sight) -> Result<Self> {
+    pub(super) fn read(tx: &Tx<'_>, sight: &Sight) -> Result<Self> {
         let workspace = workspace_of_sight(sight)?;
         let open = ContradictionFilter {
             status: Some(ContradictionStatus::Open),
@@ -60,7 +60,7 @@ impl OpenConflicts {
     /// At most `limit` names of entities with open conflicts, in the order of a list.
     pub(super) fn names(
         &self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         sight: &Sight,
         mut wanted: EntityNameFilter,
         limit: u32,

@@ -17,7 +17,7 @@ use crate::model::entity::{
     OwnTypes, ReviewProposal, UnmergeEntities, UnmergeEntitiesResult, with_own_type,
 };
 use crate::model::event::EventKind;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 
 use crate::verbs::ops::find_visible::{
@@ -38,19 +38,19 @@ impl Commonbook {
         request: &MergeEntities,
     ) -> Result<MergeEntitiesResult> {
         self.follow_mentions(caller)?;
-        let (wanted, own) = (request.clone(), Arc::clone(&self.own_types));
+        let (wanted, rules) = (request.clone(), Arc::clone(&self.entity_rules));
         let now = self.clock.now();
         let review = ReviewId::new(&*self.ids, now);
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
-            let source = resolve_exact(tx, &sight, &own, &wanted.source)
+            let source = resolve_exact(tx, &sight, &rules.own_types, &wanted.source)
                 .map_err(|e| e.with_field("source"))?;
-            let target = resolve_exact(tx, &sight, &own, &wanted.target)
+            let target = resolve_exact(tx, &sight, &rules.own_types, &wanted.target)
                 .map_err(|e| e.with_field("target"))?;
             let versions =
                 EntityVersions { source: wanted.source_version, target: wanted.target_version };
-            let strategy = wanted.strategy.unwrap_or_default();
+            let strategy = wanted.strategy.unwrap_or(rules.strategy);
             if strategy == MergeStrategy::Manual {
                 merging::check_merge(&source, &target, versions)?;
                 let (agent, at, entity) = (caller.agent.clone(), now, target.id);
@@ -80,12 +80,12 @@ impl Commonbook {
         request: &UnmergeEntities,
     ) -> Result<UnmergeEntitiesResult> {
         self.follow_mentions(caller)?;
-        let (wanted, own) = (request.clone(), Arc::clone(&self.own_types));
+        let (wanted, rules) = (request.clone(), Arc::clone(&self.entity_rules));
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
-            let source = resolve_exact(tx, &sight, &own, &wanted.source)
+            let source = resolve_exact(tx, &sight, &rules.own_types, &wanted.source)
                 .map_err(|e| e.with_field("source"))?;
             split_entities(tx, &source, &caller.agent, now)
         })?;
@@ -95,7 +95,7 @@ impl Commonbook {
 
 /// The named entity itself, even if it was merged into another.
 pub(super) fn resolve_exact(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     own: &OwnTypes,
     wanted: &EntityRef,
@@ -127,7 +127,7 @@ pub(in crate::verbs) struct MergeAuthor<'m> {
 
 /// Merges two entities into one.
 pub(in crate::verbs) fn join_entities(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     source: &Entity,
     target: &Entity,
     versions: EntityVersions,
@@ -142,7 +142,7 @@ pub(in crate::verbs) fn join_entities(
 
 /// Stores a merge, so that the names of its source lead to its target, and it can be undone.
 pub(super) fn keep_merge(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     joined: EntityMerge,
     operation: Option<OperationId>,
 ) -> Result<Entity> {
@@ -169,7 +169,7 @@ pub(super) fn keep_merge(
 
 /// Undoes the merges of a consolidation; returns how many. One that went on into another entity stays.
 pub(in crate::verbs) fn undo_merges(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     operation: &BulkOperation,
     agent: &Agent,
     at: Timestamp,
@@ -189,7 +189,7 @@ pub(in crate::verbs) fn undo_merges(
 
 /// Splits a merged entity into two again.
 pub(in crate::verbs) fn split_entities(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     source: &Entity,
     agent: &Agent,
     at: Timestamp,

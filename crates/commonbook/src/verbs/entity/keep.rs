@@ -17,7 +17,7 @@ use crate::model::entity::{
 };
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::Sharing;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 use crate::verbs::ops::find_visible::{
     append_entity_event, deleted_by_ref, deleted_error, deleted_in_sight, find_visible_entity,
@@ -42,15 +42,15 @@ impl Commonbook {
                 .hint("Give the new name in `value`, or the new type in `type`."));
         }
         if let Some(kind) = request.entity_type {
-            check_type(&self.own_types, "type", kind)?;
+            check_type(&self.entity_rules.own_types, "type", kind)?;
         }
         self.follow_mentions(caller)?;
-        let (wanted, own) = (request.clone(), Arc::clone(&self.own_types));
+        let (wanted, rules) = (request.clone(), Arc::clone(&self.entity_rules));
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
-            let entity = read_entity(tx, &sight, &own, &wanted.entity, wanted.version)?;
+            let entity = read_entity(tx, &sight, &rules.own_types, &wanted.entity, wanted.version)?;
             let kind = wanted.entity_type.unwrap_or(entity.entity_type);
             let value = wanted.value.as_ref().unwrap_or(&entity.value);
             let (value, _) = checked_value(kind, value)?;
@@ -73,12 +73,12 @@ impl Commonbook {
         request: &DeleteEntity,
     ) -> Result<DeleteEntityResult> {
         self.follow_mentions(caller)?;
-        let (wanted, own) = (request.clone(), Arc::clone(&self.own_types));
+        let (wanted, rules) = (request.clone(), Arc::clone(&self.entity_rules));
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
-            let entity = read_entity(tx, &sight, &own, &wanted.entity, wanted.version)?;
+            let entity = read_entity(tx, &sight, &rules.own_types, &wanted.entity, wanted.version)?;
             let mentioned_by = tx.mentioning_agents(&sight, entity.id)?;
             let memories = mentioned_by.iter().map(|audience| audience.memories).sum();
             let mut audiences = tx.entity_audiences(&sight, entity.id)?;
@@ -98,17 +98,17 @@ impl Commonbook {
     /// `not_found` if no such entity was deleted in sight.
     pub fn restore_entity(&self, caller: &Caller, request: &RestoreEntity) -> Result<Entity> {
         self.follow_mentions(caller)?;
-        let (wanted, own) = (request.clone(), Arc::clone(&self.own_types));
-        let (now, rules) = (self.clock.now(), self.mention_rules());
+        let (wanted, rules) = (request.clone(), Arc::clone(&self.entity_rules));
+        let (now, revision) = (self.clock.now(), self.mention_rules());
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
-            let gone = deleted_by_ref(tx, &sight, &own, &wanted.entity)?;
+            let gone = deleted_by_ref(tx, &sight, &rules.own_types, &wanted.entity)?;
             let gone = gone.ok_or_else(|| {
                 Error::not_found(format!("no entity {} was deleted", wanted.entity))
                     .hint("List deleted entities with `list_entities` and `deleted`.")
             })?;
-            restore(tx, &gone, rules, &caller.agent, now)
+            restore(tx, &gone, revision, &caller.agent, now)
         })?;
         Ok(once.answer)
     }
@@ -116,7 +116,7 @@ impl Commonbook {
 
 /// The entity in sight that a request names, at the version that its caller has read.
 fn read_entity(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     own: &OwnTypes,
     wanted: &EntityRef,
@@ -130,7 +130,7 @@ fn read_entity(
 
 /// Gives an entity in sight this name.
 fn rename(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     sight: &Sight,
     entity: &Entity,
     name: &EntityName,
@@ -182,7 +182,7 @@ fn rename(
 
 /// Spells the name of an entity anew.
 fn respell(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     entity: &Entity,
     name: &EntityName,
     agent: &Agent,
@@ -210,7 +210,7 @@ fn respell(
 /// Deletes an entity: its statements, names and relations stay in the store, out of everybody's
 /// sight, until it is restored.
 pub(in crate::verbs) fn delete(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     entity: &Entity,
     deletion: EntityDeletion,
 ) -> Result<()> {
@@ -229,7 +229,7 @@ pub(in crate::verbs) fn delete(
 
 /// Restores a deleted entity, and lets all memories of its workspace be read again.
 pub(in crate::verbs) fn restore(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     gone: &Entity,
     rules: u32,
     agent: &Agent,

@@ -12,7 +12,7 @@ use crate::model::entity::{
     ReviewJudgement, ReviewProposal,
 };
 use crate::model::event::EventKind;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 
 use crate::verbs::ops::find_visible::{
@@ -65,6 +65,11 @@ impl Commonbook {
     ) -> Result<ResolveEntityResult> {
         let decided = request.clone();
         let now = self.clock.now();
+        // What was queued because nothing else was set is joined as by default.
+        let strategy = match self.entity_rules.strategy {
+            MergeStrategy::Manual => MergeStrategy::default(),
+            set => set,
+        };
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, now, .. } = scope;
             let sight = Sight::writing_at_home(caller)?;
@@ -78,7 +83,7 @@ impl Commonbook {
             let id = tx.root(workspace_of_sight(&sight)?, review.entity)?;
             let entity = find_visible_entity(tx, &sight, id)?;
             tx.drop_review(workspace_of_sight(&sight)?, review.id)?;
-            let strategy = decided.strategy.unwrap_or_default();
+            let strategy = decided.strategy.unwrap_or(strategy);
             if decided.judgement == ReviewJudgement::Dismiss {
                 append_entity_event(
                     tx,
@@ -125,7 +130,7 @@ impl Commonbook {
 
 /// Whether the queued item concerns only entities in sight.
 pub(in crate::verbs) fn sees_review(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     review: &EntityReview,
 ) -> Result<bool> {

@@ -24,7 +24,7 @@ use crate::model::contradiction::{
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::store::{JournalLag, JournalScope, Transaction};
+use crate::store::{JournalLag, JournalScope, Tx};
 use crate::verbs::Commonbook;
 use crate::verbs::contradiction::contradiction_event;
 
@@ -70,7 +70,7 @@ impl Commonbook {
     /// The journals in this scope that go beyond what was compared.
     pub(in crate::verbs) fn contradictions_behind(
         &self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         scope: &JournalScope,
     ) -> Result<Vec<JournalLag>> {
         tx.contradictions_behind(scope, COMPARISON_RULES_REVISION)
@@ -153,10 +153,7 @@ impl Commonbook {
 }
 
 /// Those of these memories that an earlier release saved without the keys of their claims.
-fn without_claims(
-    tx: &dyn Transaction,
-    memories: &[StoredMemory],
-) -> Result<Vec<(StoredMemory, Vec<i64>)>> {
+fn without_claims(tx: &Tx<'_>, memories: &[StoredMemory]) -> Result<Vec<(StoredMemory, Vec<i64>)>> {
     let mut missing = Vec::new();
     for memory in memories {
         if !tx.has_claims(memory)? {
@@ -182,7 +179,7 @@ struct ComparisonResult {
 impl ComparisonResult {
     /// Compares a memory with those that state something of the same subject, and again with those
     /// that it contradicted.
-    fn judge(&mut self, tx: &dyn Transaction, memory: &Memory, now: Timestamp) -> Result<()> {
+    fn judge(&mut self, tx: &Tx<'_>, memory: &Memory, now: Timestamp) -> Result<()> {
         let recorded = tx.contradictions_of(memory)?;
         let stated = MemoryStatements::of(memory);
         for (kept, other) in &recorded {
@@ -247,7 +244,7 @@ impl ComparisonResult {
 
     /// Stores all this. Memories that have changed since the comparison are left out: their change
     /// comes later in the journal.
-    fn store_findings(&self, tx: &mut dyn Transaction, workspace: &Workspace) -> Result<()> {
+    fn store_findings(&self, tx: &mut Tx<'_>, workspace: &Workspace) -> Result<()> {
         for id in &self.gone {
             tx.drop_contradiction(workspace, *id)?;
         }

@@ -10,10 +10,10 @@ use crate::base::id::EntityId;
 use crate::base::{hash, thread};
 use crate::model::access::{self, Audience, StoredMemory, Visibility};
 use crate::model::caller::Caller;
-use crate::model::entity::{EntityName, NameMention, OwnTypes};
+use crate::model::entity::{EntityName, EntityRules, NameMention, OwnTypes};
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
-use crate::store::{JournalLag, JournalScope, SubjectChange, Transaction};
+use crate::store::{JournalLag, JournalScope, SubjectChange, Tx};
 use crate::verbs::Commonbook;
 use crate::verbs::entity::name_keys;
 use commonbook_text::entities::likeness::{self, ComparableName};
@@ -64,19 +64,20 @@ pub struct MentionProgress {
 }
 
 impl Commonbook {
-    /// The same Commonbook, with these own types of entities. Other types than before let all
-    /// memories be read again.
+    /// The same Commonbook, with these rules of entities. Other types than before let all memories be read
+    /// again; another threshold equates the names that come after it.
     #[must_use]
-    pub fn with_own_types(self, own: OwnTypes) -> Self {
-        Self { own_types: Arc::new(own), ..self }
+    pub fn with_entity_rules(self, rules: EntityRules) -> Self {
+        Self { entity_rules: Arc::new(rules), ..self }
     }
 
     /// The revision of the rules that find mentions, own types among them.
     pub(in crate::verbs) fn mention_rules(&self) -> u32 {
-        if self.own_types.is_empty() {
+        let own = &self.entity_rules.own_types;
+        if own.is_empty() {
             return MENTION_RULES_REVISION;
         }
-        let rules = format!("{MENTION_RULES_REVISION}\n{}", self.own_types.fingerprint_text());
+        let rules = format!("{MENTION_RULES_REVISION}\n{}", own.fingerprint_text());
         // The lower half is as good a hash as the whole.
         let hash = hash::short_hash(&rules) & i64::from(u32::MAX);
         u32::try_from(hash).unwrap_or_default() | OWN_TYPES_FLAG
@@ -156,8 +157,9 @@ impl Commonbook {
     fn mentions_after(&self, workspace: &Workspace, place: u64) -> Result<u64> {
         let changes = self.store.read(|tx| tx.changes(workspace, place, MENTION_EVENTS_MAX))?;
         let Some(next) = changes.last().map(|change| change.sequence) else { return Ok(place) };
-        let found = Arc::new(all_mentioned(changes, &self.own_types));
+        let found = Arc::new(all_mentioned(changes, &self.entity_rules.own_types));
         let (journal, rules) = (workspace.clone(), self.mention_rules());
+        let threshold = self.entity_rules.threshold;
         self.store.write_derived(workspace, move |tx| {
             // Another process has processed the range meanwhile.
             let now = tx.mentions_position(&journal, rules)?;
@@ -165,7 +167,7 @@ impl Commonbook {
                 return Ok(now);
             }
             for (memory, mentioned) in &*found {
-                keep_mentions(tx, memory, mentioned)?;
+                keep_mentions(tx, memory, mentioned, threshold)?;
             }
             tx.set_mentions_position(&journal, rules, next)?;
             Ok(next)
@@ -194,9 +196,10 @@ fn all_mentioned(
 /// Stores the mentions of a memory. Names that everybody can read are filed and redirect to similar
 /// names; names that only some can read neither redirect nor attract redirects.
 fn keep_mentions(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     memory: &Memory,
     mentioned: &[NameMention],
+    threshold: f64,
 ) -> Result<()> {
     let audience = Audience::of(&Visibility::of(memory));
     let names: Vec<EntityId> = mentioned.iter().map(|mention| mention.name.id).collect();
@@ -211,7 +214,7 @@ fn keep_mentions(
             continue;
         }
         let leads = tx.root(&name.workspace, name.id)? != name.id;
-        let same = if leads { None } else { find_same_name(tx, name)? };
+        let same = if leads { None } else { find_same_name(tx, name, threshold)? };
         if let Some(root) = same {
             for led in tx.names_leading_to(&name.workspace, name.id)?.into_iter().chain([name.id]) {
                 tx.redirect_name(&name.workspace, led, root)?;
@@ -229,7 +232,7 @@ fn keep_mentions(
 /// Those of these names that the memories of this audience do not mention any more, since their
 /// entities were deleted.
 fn deleted_among(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     memory: &Memory,
     names: &[EntityId],
     audience: &Audience,
@@ -240,7 +243,7 @@ fn deleted_among(
 }
 
 /// The entity whose filed name has the same meaning.
-fn find_same_name(tx: &dyn Transaction, name: &EntityName) -> Result<Option<EntityId>> {
+fn find_same_name(tx: &Tx<'_>, name: &EntityName, threshold: f64) -> Result<Option<EntityId>> {
     for id in name.ids().into_iter().skip(1) {
         if tx.is_filed(&name.workspace, id)? {
             return tx.root(&name.workspace, id).map(Some);
@@ -254,7 +257,7 @@ fn find_same_name(tx: &dyn Transaction, name: &EntityName) -> Result<Option<Enti
     let filed = tx.filed_names(name, &probes)?;
     let names: Vec<ComparableName> =
         filed.iter().map(|name| ComparableName::of(name.entity_type, &name.value)).collect();
-    match likeness::nearest(&written, names.iter()) {
+    match likeness::nearest(&written, names.iter(), threshold) {
         Some((place, _)) => tx.root(&name.workspace, filed[place].id).map(Some),
         None => Ok(None),
     }

@@ -10,7 +10,7 @@ use crate::model::event::EventBatch;
 use crate::model::webhook::WebhookRecord;
 use crate::model::webhook::delivery::{DeliveryAttempt, DeliveryProgress, WebhookStop};
 use crate::model::webhook::message::WebhookMessage;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 use crate::verbs::webhook::target;
 
@@ -121,11 +121,7 @@ impl Commonbook {
 }
 
 /// The progress of a webhook, if it is still at this position of its journal.
-fn present_progress(
-    tx: &dyn Transaction,
-    id: WebhookId,
-    through: u64,
-) -> Result<Option<DeliveryProgress>> {
+fn present_progress(tx: &Tx<'_>, id: WebhookId, through: u64) -> Result<Option<DeliveryProgress>> {
     let progress = tx.webhook(id)?.map(|record| record.webhook.progress);
     Ok(progress.filter(|progress| progress.through == through))
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::model::forgetting::{ForgetPlace, ForgottenPhrases};
+use crate::model::forgetting::{ForgetPlace, ForgetReach, ForgottenPhrases};
 use crate::verbs::Commonbook;
 use crate::verbs::standing::forget_waiting;
 
@@ -13,28 +13,36 @@ use crate::verbs::standing::forget_waiting;
 const HOOK_LOGS: [&str; 2] = ["hook.log", "hook.log.1"];
 
 impl Commonbook {
-    /// Takes forgotten phrases out of the files of the home, or only counts the files that hold them.
+    /// Takes forgotten phrases out of the files of the home, as far as a forgetting reaches, or only counts the
+    /// files that hold them. A log says nothing by whom a line is: an agent's forgetting leaves it.
     ///
     /// # Errors
     /// `unavailable` if a file cannot be read or written.
     pub(super) fn redact_files(
         &self,
         phrases: &ForgottenPhrases,
+        reach: &ForgetReach,
         apply: bool,
     ) -> Result<Vec<ForgetPlace>> {
         let (standing, logs) = match self.files.home() {
             None => (0, 0),
             Some(home) => {
-                let standing = self.files.redact_home(phrases, apply).map_err(unusable_file)?
-                    + forget_waiting(home, phrases, apply).map_err(unusable_file)?;
-                (standing, redact_logs(home, phrases, apply).map_err(unusable_file)?)
+                let items = self.files.redact_home(phrases, reach, apply).map_err(unusable_file)?;
+                match reach {
+                    ForgetReach::Agent { .. } => (items, 0),
+                    ForgetReach::Everybody => {
+                        let waiting =
+                            forget_waiting(home, phrases, apply).map_err(unusable_file)?;
+                        let logs = redact_logs(home, phrases, apply).map_err(unusable_file)?;
+                        (items + waiting, logs)
+                    }
+                }
             }
         };
-        let place = |place: &str, found| ForgetPlace { place: place.to_owned(), found };
         Ok(vec![
-            place("standing memory files of the home, and their backups", standing),
-            place("logs of hooks", logs),
-            place("write-ahead log and free pages of the store", 0),
+            ForgetPlace::of("standing memory files of the home, and their backups", standing),
+            ForgetPlace::of("logs of hooks", logs),
+            ForgetPlace::of("write-ahead log and free pages of the store", 0),
         ])
     }
 }

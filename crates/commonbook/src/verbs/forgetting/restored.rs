@@ -10,11 +10,11 @@ use crate::model::access::StoredMemory;
 use crate::model::agent::{Agent, AgentName};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::forgetting::{
-    ForgetCertificate, ForgottenPhrases, PhraseKey, Tombstone, is_derived, is_empty_now,
-    redacted_memory,
+    ForgetCertificate, ForgetReach, ForgottenPhrases, PhraseKey, Tombstone, is_derived,
+    is_empty_now, redacted_memory,
 };
 use crate::model::workspace::Workspace;
-use crate::store::{Store, Transaction};
+use crate::store::{Store, Tx};
 use crate::verbs::Commonbook;
 
 use super::{remove_forgotten, write_redacted};
@@ -77,7 +77,7 @@ impl Commonbook {
     }
 }
 
-fn forget_in(tx: &mut dyn Transaction, workspace: &Workspace, now: Timestamp) -> Result<u64> {
+fn forget_in(tx: &mut Tx<'_>, workspace: &Workspace, now: Timestamp) -> Result<u64> {
     let tombstones = tx.tombstones(workspace, None)?;
     if tombstones.is_empty() {
         return Ok(0);
@@ -104,10 +104,12 @@ fn forget_in(tx: &mut dyn Transaction, workspace: &Workspace, now: Timestamp) ->
                 let certificate = certificates.get(&tombstone.certificate);
                 let is_of_owner = tombstone.owner.is_some() && tombstone.holds_for(&before.owner);
                 is_of_owner
-                    || before.owner == Agent::system()
                     || certificate.is_some_and(|certificate| {
-                        let may_cut = is_derived(&before) || tombstone.holds_for(&before.owner);
-                        (certificate.also_quotes && may_cut)
+                        let is_copy = ForgetReach::of(certificate).includes_digest(&before);
+                        let may_cut =
+                            (is_derived(&before) && is_copy) || tombstone.holds_for(&before.owner);
+                        (before.owner == Agent::system() && is_copy)
+                            || (certificate.also_quotes && may_cut)
                             || certificate.redacted.contains(&before.id)
                     })
             }),
@@ -125,9 +127,30 @@ fn forget_in(tx: &mut dyn Transaction, workspace: &Workspace, now: Timestamp) ->
     for memory in &gone {
         remove_forgotten(tx, &system, memory, now)?;
     }
-    let rows = tx.quoting_rows(workspace, &phrases)?;
-    tx.redact_rows(workspace, &rows, &phrases)?;
+    for (reach, phrases) in reaches_of(&keys, &tombstones, &certificates) {
+        let rows = tx.quoting_rows(workspace, &phrases, &reach)?;
+        tx.redact_rows(workspace, &rows, &phrases, &reach)?;
+    }
     Ok(gone.len() as u64)
+}
+
+/// What persons and each agent forgot, with the reach of it.
+fn reaches_of(
+    keys: &[PhraseKey],
+    tombstones: &[Tombstone],
+    certificates: &BTreeMap<CertificateId, ForgetCertificate>,
+) -> Vec<(ForgetReach, ForgottenPhrases)> {
+    let mut reaches: Vec<(ForgetReach, Vec<&Tombstone>)> = Vec::new();
+    for (id, certificate) in certificates {
+        let reach = ForgetReach::of(certificate);
+        let own = tombstones.iter().filter(|tombstone| tombstone.certificate == *id);
+        match reaches.iter_mut().find(|(known, _)| *known == reach) {
+            Some((_, all)) => all.extend(own),
+            None => reaches.push((reach, own.collect())),
+        }
+    }
+    let phrases = |tombstones: Vec<&Tombstone>| of_tombstones(keys, tombstones.into_iter());
+    reaches.into_iter().map(|(reach, tombstones)| (reach, phrases(tombstones))).collect()
 }
 
 fn of_tombstones<'t>(

@@ -28,7 +28,7 @@ use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
 use crate::model::session::SessionStatus;
 use crate::prompt::handoff::{EntityOffer, HandoffOffers, MemoryOffer, inherited_memories};
 use crate::prompt::item::EntitySummary;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::find_visible::{find_visible_entity, mentioned_items};
 use crate::verbs::ops::heirs::last_heir;
 use commonbook_text::terms::query_terms;
@@ -75,8 +75,14 @@ impl Commonbook {
                 .flat_map(|handoff| &handoff.entities)
                 .map(|entity| entity.id)
                 .collect();
-            let offers =
-                gathered.into_offers(tx, &sight, &self.own_types, &handoff, draft, &inherited)?;
+            let offers = gathered.into_offers(
+                tx,
+                &sight,
+                &self.entity_rules.own_types,
+                &handoff,
+                draft,
+                &inherited,
+            )?;
             let target = target_sight(&handoff);
             let earlier = earlier_links(tx, &target, &handoff)?;
             let seen = |brought: &Handoff| {
@@ -148,7 +154,7 @@ impl Commonbook {
 
 /// The position of a new handoff in its chain.
 fn chain_position(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     id: HandoffId,
     draft: &HandoffDraft,
@@ -171,23 +177,40 @@ fn chain_position(
     ChainPosition::of(id, draft, &caller.agent, received)
 }
 
-/// The latest completed handoffs of the source that belong to this work.
+/// The latest completed handoffs of the source that belong to this work, each with the completed ones to which its
+/// target handed parts of it on.
 fn brought_back(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     caller: &Caller,
     draft: &HandoffDraft,
     now: Timestamp,
 ) -> Result<Vec<Handoff>> {
-    let filter = HandoffFilter {
-        side: HandoffSide::Sent,
+    let completed = |side, chain| HandoffFilter {
+        side,
+        chain,
         status: vec![HandoffStatus::Completed],
         ..HandoffFilter::default()
     };
-    let found = tx.handoffs(sight, &filter, None, BROUGHT_MAX)?;
+    let found = tx.handoffs(sight, &completed(HandoffSide::Sent, None), None, BROUGHT_MAX)?;
     let user = caller.user.as_deref();
     let belongs = |handoff: &Handoff| BroughtWork::belongs_to(handoff, draft, user, now);
-    Ok(found.into_iter().map(|(_, handoff)| handoff).filter(belongs).collect())
+    let mut brought: Vec<Handoff> =
+        found.into_iter().map(|(_, handoff)| handoff).filter(belongs).collect();
+    let chains: BTreeSet<HandoffId> = brought.iter().map(|handoff| handoff.chain).collect();
+    for chain in chains {
+        let filter = completed(HandoffSide::All, Some(chain));
+        let of_chain = tx.handoffs(sight, &filter, None, BROUGHT_MAX)?;
+        // The newest come first, and a part is newer than the whole.
+        for (_, part) in of_chain.into_iter().rev() {
+            let is_known = |id: &HandoffId| brought.iter().any(|handoff| handoff.id == *id);
+            let is_part = part.follows.iter().any(is_known) && !is_known(&part.id);
+            if is_part && part.from != caller.agent && brought.len() < BROUGHT_MAX as usize {
+                brought.push(part);
+            }
+        }
+    }
+    Ok(brought)
 }
 
 /// The sight of a handoff's target in its work.
@@ -201,7 +224,7 @@ fn target_sight(handoff: &Handoff) -> Sight {
     }
 }
 
-/// The latest completed handoffs of the source that are read.
+/// The latest completed handoffs of the source, and of a chain, that are read.
 const BROUGHT_MAX: u32 = 20;
 
 /// Entities named in the task, and by no memory of the handoff, that are looked up at most.
@@ -248,7 +271,7 @@ impl OfferPool {
     /// Adds the memories that the source named.
     fn add_named(
         &mut self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         sight: &Sight,
         caller: &Caller,
         draft: &HandoffDraft,
@@ -275,7 +298,7 @@ impl OfferPool {
     /// Adds the memories that searches found.
     fn add_hits(
         &mut self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         sight: &Sight,
         hits: &BTreeMap<MemoryRef, f64>,
     ) -> Result<()> {
@@ -292,7 +315,7 @@ impl OfferPool {
     /// Adds the newest memories that the source saved in this session, and the newest of this case.
     fn add_at_hand(
         &mut self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         sight: &Sight,
         caller: &Caller,
         draft: &HandoffDraft,
@@ -321,7 +344,7 @@ impl OfferPool {
     /// without those of its other sessions that have not ended.
     fn add_recent(
         &mut self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         sight: &Sight,
         caller: &Caller,
         now: Timestamp,
@@ -363,12 +386,7 @@ impl OfferPool {
 
     /// Adds the memories that the source received by the handoffs that this one continues. The
     /// successor of one that was superseded since takes its place.
-    fn add_inherited(
-        &mut self,
-        tx: &dyn Transaction,
-        sight: &Sight,
-        followed: &[&Handoff],
-    ) -> Result<()> {
+    fn add_inherited(&mut self, tx: &Tx<'_>, sight: &Sight, followed: &[&Handoff]) -> Result<()> {
         for (id, with) in inherited_memories(followed) {
             let Some(memory) = tx.memory(sight, id)? else { continue };
             let memory = last_heir(tx, sight, &memory)?.unwrap_or(memory);
@@ -381,12 +399,7 @@ impl OfferPool {
     }
 
     /// Adds the memories that the target of a completed handoff saved while it held it.
-    fn add_brought(
-        &mut self,
-        tx: &dyn Transaction,
-        sight: &Sight,
-        handoff: &Handoff,
-    ) -> Result<()> {
+    fn add_brought(&mut self, tx: &Tx<'_>, sight: &Sight, handoff: &Handoff) -> Result<()> {
         let (Some(start), Some(end)) = (handoff.accepted_at, handoff.ended_at) else {
             return Ok(());
         };
@@ -408,7 +421,7 @@ impl OfferPool {
     /// Turns all candidates into offers, with the entities that they and the task mention.
     fn into_offers(
         mut self,
-        tx: &dyn Transaction,
+        tx: &Tx<'_>,
         sight: &Sight,
         own: &OwnTypes,
         handoff: &Handoff,
@@ -461,7 +474,7 @@ impl OfferPool {
 /// The entities that the handoff may carry, of those that the target sees: first those that the
 /// task names, then inherited ones, then those that most memories mention.
 fn entity_offers(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     handoff: &Handoff,
     draft: &HandoffDraft,
     memories: &[&Memory],
@@ -506,7 +519,7 @@ fn entity_offers(
 
 /// Whether a session has not ended. One that was never started by its id counts as not ended: nobody
 /// says that its work is over.
-fn is_open_session(tx: &dyn Transaction, sight: &Sight, session: &str) -> Result<bool> {
+fn is_open_session(tx: &Tx<'_>, sight: &Sight, session: &str) -> Result<bool> {
     let Some(id) = SessionId::parse(session) else { return Ok(true) };
     let found = tx.session(sight, id)?;
     Ok(found.is_none_or(|found| found.status != SessionStatus::Completed))

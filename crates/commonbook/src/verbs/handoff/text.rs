@@ -13,17 +13,13 @@ use crate::model::memory::{Memory, MemoryChange, MemoryChangeKind, says_same};
 use crate::model::search::MemoryRef;
 use crate::prompt::handoff::changed::PresentMemory;
 use crate::prompt::handoff::{HandoffPackage, HandoffText};
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::handles::longer_handles;
 use crate::verbs::ops::heirs::{last_heir, show};
 use commonbook_text::fence::Fence;
 
 /// The text of a handoff for the agent that accepts it.
-pub(super) fn handoff_text(
-    tx: &dyn Transaction,
-    caller: &Caller,
-    handoff: &Handoff,
-) -> Result<HandoffText> {
+pub(super) fn handoff_text(tx: &Tx<'_>, caller: &Caller, handoff: &Handoff) -> Result<HandoffText> {
     let mut package = tx.package(handoff)?;
     let sight = Sight::reading(caller)?;
     // The package is of then, and what contradicts its memories of now.
@@ -49,7 +45,7 @@ pub(super) fn handoff_text(
 /// The earlier handoffs that it tells of, in this sight: those on whose results it builds, then those of its
 /// chain, nearest first.
 pub(super) fn earlier_links(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     handoff: &Handoff,
 ) -> Result<Vec<ChainLink>> {
@@ -76,7 +72,7 @@ pub(super) fn earlier_links(
 /// tell nothing of one that was hidden since, and of a private one for the target only that it was
 /// deleted.
 pub(super) fn present_memories(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     handoff: &Handoff,
     package: &HandoffPackage,
@@ -108,7 +104,7 @@ pub(super) fn present_memories(
 
 /// Whether a memory says something else than the package was made.
 fn was_corrected(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     package: &HandoffPackage,
     memory: &Memory,

@@ -8,7 +8,7 @@ use crate::model::caller::Caller;
 use crate::model::event::EventKind;
 use crate::model::export::{EditedChange, MemoryEdit};
 use crate::model::memory::{SaveOutcome, UpdateMemory, expect_revision};
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::memory::{
     MemoryChange, RECOVERY_PERIOD, not_deleted, replace, revived, visible_memory,
 };
@@ -21,7 +21,7 @@ use crate::verbs::ops::forgotten::admit_memory;
 /// it, or if it was deleted too long ago; `forbidden` if the caller is no person, or the memory an entry of
 /// a case; `conflict` if the memory is not at the expected revision.
 pub(super) fn write_edit(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     edit: &MemoryEdit,
     now: Timestamp,

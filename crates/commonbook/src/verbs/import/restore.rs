@@ -30,7 +30,7 @@ use crate::model::workspace::Workspace;
 use crate::prompt::context::ContextRecord;
 use crate::prompt::handoff::{HandoffPackage, PackResult};
 use crate::prompt::item::PromptItem;
-use crate::store::{StoredId, Transaction};
+use crate::store::{StoredId, Tx};
 use crate::verbs::case::{announce_proposal, restore_case};
 use crate::verbs::entity::keep::delete;
 use crate::verbs::entity::name_keys;
@@ -41,7 +41,7 @@ use crate::verbs::session::record_session;
 
 /// Restores a record; returns whether anything changed.
 pub(super) fn restore_record(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     record: &ExportRecord,
     now: Timestamp,
 ) -> Result<SaveOutcome> {
@@ -92,7 +92,7 @@ pub(super) fn check_written_text(record: &ExportRecord) -> Result<()> {
     Ok(())
 }
 
-fn add_case(tx: &mut dyn Transaction, case: &Case, now: Timestamp) -> Result<bool> {
+fn add_case(tx: &mut Tx<'_>, case: &Case, now: Timestamp) -> Result<bool> {
     if let Some(here) = tx.case(&case.workspace, &case.key)? {
         if (&here.opened_by, here.opened_at) == (&case.opened_by, case.opened_at) {
             return Ok(false);
@@ -110,7 +110,7 @@ fn add_case(tx: &mut dyn Transaction, case: &Case, now: Timestamp) -> Result<boo
     Ok(true)
 }
 
-fn add_session(tx: &mut dyn Transaction, session: &Session, now: Timestamp) -> Result<bool> {
+fn add_session(tx: &mut Tx<'_>, session: &Session, now: Timestamp) -> Result<bool> {
     if tx.is_stored(&session.workspace, StoredId::Session(session.id))? {
         return Ok(false);
     }
@@ -121,7 +121,7 @@ fn add_session(tx: &mut dyn Transaction, session: &Session, now: Timestamp) -> R
     Ok(true)
 }
 
-fn add_revisions(tx: &mut dyn Transaction, revisions: &[Memory]) -> Result<bool> {
+fn add_revisions(tx: &mut Tx<'_>, revisions: &[Memory]) -> Result<bool> {
     let mut checked = Vec::with_capacity(revisions.len());
     for earlier in revisions {
         if tx.memory_position(&earlier.workspace, earlier.id)?.is_none() {
@@ -136,7 +136,7 @@ fn add_revisions(tx: &mut dyn Transaction, revisions: &[Memory]) -> Result<bool>
     Ok(changed)
 }
 
-fn add_entity(tx: &mut dyn Transaction, state: &EntityState, now: Timestamp) -> Result<bool> {
+fn add_entity(tx: &mut Tx<'_>, state: &EntityState, now: Timestamp) -> Result<bool> {
     let EntityState { entity, names, redirects, statements, merges } = state;
     let workspace = &entity.workspace;
     if let Some(here) = tx.entity(workspace, entity.id)? {
@@ -181,7 +181,7 @@ fn add_entity(tx: &mut dyn Transaction, state: &EntityState, now: Timestamp) -> 
     Ok(true)
 }
 
-fn add_review(tx: &mut dyn Transaction, state: &ReviewState, now: Timestamp) -> Result<bool> {
+fn add_review(tx: &mut Tx<'_>, state: &ReviewState, now: Timestamp) -> Result<bool> {
     let ReviewState { workspace, review } = state;
     if tx.review(workspace, review.id)?.is_some() {
         return Ok(false);
@@ -194,7 +194,7 @@ fn add_review(tx: &mut dyn Transaction, state: &ReviewState, now: Timestamp) -> 
     Ok(true)
 }
 
-fn add_relation(tx: &mut dyn Transaction, state: &RelationState, now: Timestamp) -> Result<bool> {
+fn add_relation(tx: &mut Tx<'_>, state: &RelationState, now: Timestamp) -> Result<bool> {
     let RelationState { relation, audience } = state;
     let workspace = &relation.workspace;
     let (in_workspace, is_common) = match audience {
@@ -221,7 +221,7 @@ fn add_relation(tx: &mut dyn Transaction, state: &RelationState, now: Timestamp)
 }
 
 fn add_contradiction(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     record: &ContradictionRecord,
     now: Timestamp,
 ) -> Result<bool> {
@@ -243,7 +243,7 @@ fn add_contradiction(
     Ok(true)
 }
 
-fn add_handoff(tx: &mut dyn Transaction, state: &HandoffState, now: Timestamp) -> Result<bool> {
+fn add_handoff(tx: &mut Tx<'_>, state: &HandoffState, now: Timestamp) -> Result<bool> {
     let HandoffState { handoff, package, memories, revisions, left_out } = state;
     if tx.is_stored(&handoff.workspace, StoredId::Handoff(handoff.id))? {
         return Ok(false);
@@ -284,11 +284,7 @@ fn add_handoff(tx: &mut dyn Transaction, state: &HandoffState, now: Timestamp) -
     Ok(true)
 }
 
-fn add_checkpoint(
-    tx: &mut dyn Transaction,
-    state: &CheckpointState,
-    now: Timestamp,
-) -> Result<bool> {
+fn add_checkpoint(tx: &mut Tx<'_>, state: &CheckpointState, now: Timestamp) -> Result<bool> {
     let CheckpointState { checkpoint, after } = state;
     let (workspace, number) = (&checkpoint.workspace, checkpoint.sequence);
     if tx.is_stored(workspace, StoredId::Checkpoint(checkpoint.id))? {
@@ -312,7 +308,7 @@ fn add_checkpoint(
     Ok(true)
 }
 
-fn add_read_mark(tx: &mut dyn Transaction, mark: &CaseMark) -> Result<bool> {
+fn add_read_mark(tx: &mut Tx<'_>, mark: &CaseMark) -> Result<bool> {
     let CaseMark { workspace, agent, case, position, at } = mark;
     let Some(here) = tx.case(workspace, case)? else {
         return Err(missing("case", &format!("case {case}")));
@@ -325,7 +321,7 @@ fn add_read_mark(tx: &mut dyn Transaction, mark: &CaseMark) -> Result<bool> {
     Ok(true)
 }
 
-fn add_proposal(tx: &mut dyn Transaction, state: &ProposalState, now: Timestamp) -> Result<bool> {
+fn add_proposal(tx: &mut Tx<'_>, state: &ProposalState, now: Timestamp) -> Result<bool> {
     let ProposalState { workspace, proposal } = state;
     let Some(case) = tx.case(workspace, &proposal.key)? else {
         return Err(missing("key", &format!("case {}", proposal.key)));
@@ -346,7 +342,7 @@ fn add_proposal(tx: &mut dyn Transaction, state: &ProposalState, now: Timestamp)
     Ok(true)
 }
 
-fn add_receipt(tx: &mut dyn Transaction, state: &ReceiptState) -> Result<bool> {
+fn add_receipt(tx: &mut Tx<'_>, state: &ReceiptState) -> Result<bool> {
     if tx.is_stored(&state.workspace, StoredId::Context(state.id))? {
         return Ok(false);
     }
@@ -368,11 +364,7 @@ fn add_receipt(tx: &mut dyn Transaction, state: &ReceiptState) -> Result<bool> {
 }
 
 /// The position of a memory in the journal of this home; the beginning if it is not here.
-fn position_of(
-    tx: &dyn Transaction,
-    workspace: &Workspace,
-    memory: Option<MemoryId>,
-) -> Result<u64> {
+fn position_of(tx: &Tx<'_>, workspace: &Workspace, memory: Option<MemoryId>) -> Result<u64> {
     let position = memory.map(|id| tx.memory_position(workspace, id)).transpose()?.flatten();
     Ok(position.unwrap_or_default())
 }

@@ -6,7 +6,7 @@ use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::contradiction::{EarlierRelation, MemoryStatements};
 use crate::model::memory::{Memory, RetractedTwin};
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// The earlier memories of an author that a new one is about.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(in crate::verbs) struct EarlierMemories {
 /// Finds what a memory that is about to be saved repeats or corrects. A quarantined or an imported
 /// memory corrects nothing, and an anonymous one repeats what anybody without a name said.
 pub(in crate::verbs) fn find_earlier(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     memory: &Memory,
 ) -> Result<EarlierMemories> {
@@ -52,7 +52,7 @@ pub(in crate::verbs) fn find_earlier(
 /// The newest memory in sight that says the same as one that is about to be saved, and was
 /// retracted.
 pub(super) fn find_retracted_twin(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     memory: &Memory,
 ) -> Result<Option<RetractedTwin>> {

@@ -4,11 +4,11 @@ use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
 use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::Caller;
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// The memory with this id in sight.
 pub(in crate::verbs) fn visible_memory(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     id: MemoryId,
 ) -> Result<StoredMemory> {
@@ -19,7 +19,7 @@ pub(in crate::verbs) fn visible_memory(
 
 /// The memory that the caller is about to change.
 pub(in crate::verbs) fn changeable_memory(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     id: MemoryId,
@@ -33,7 +33,7 @@ pub(in crate::verbs) fn changeable_memory(
 
 /// The memory with this id in sight, if it is not deleted.
 pub(in crate::verbs) fn live_memory(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     id: MemoryId,
 ) -> Result<StoredMemory> {
@@ -50,11 +50,7 @@ pub(in crate::verbs) fn not_deleted(memory: StoredMemory) -> Result<StoredMemory
 }
 
 /// Every revision in sight, the current one last.
-pub(super) fn revisions(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    id: MemoryId,
-) -> Result<Vec<StoredMemory>> {
+pub(super) fn revisions(tx: &Tx<'_>, sight: &Sight, id: MemoryId) -> Result<Vec<StoredMemory>> {
     let now = visible_memory(tx, sight, id)?;
     // Another workspace in sight may have a copy with the same id and a history of its own.
     let there = Sight { workspaces: vec![now.workspace.clone()], ..sight.clone() };

@@ -15,12 +15,12 @@ use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
 use crate::model::memory::{Memory, PendingReview, Sharing};
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// Settles what this memory superseded, and what superseded it, before it becomes `after`. Returns the
 /// memories that it supersedes once it is written.
 pub(super) fn settle_succession(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     change: &MemoryChange<'_>,
     before: &Memory,
     after: &mut Memory,
@@ -69,7 +69,7 @@ pub(super) fn settle_succession(
 
 /// Settles what this memory superseded, before it is removed for good.
 pub(super) fn settle_removal(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     memory: &Memory,
     now: Timestamp,
@@ -85,7 +85,7 @@ pub(super) fn settle_removal(
 /// that one, and it is returned; else the memory is current again. A deleted one stays as it is until
 /// it is restored.
 fn return_place(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     change: &MemoryChange<'_>,
     heir: &Memory,
     old: &StoredMemory,
@@ -103,7 +103,7 @@ fn return_place(
 }
 
 /// This successor of a memory, if it is there and all who read the memory read it.
-fn heir_of(tx: &dyn Transaction, old: &Memory, heir: MemoryId) -> Result<Option<MemoryId>> {
+fn heir_of(tx: &Tx<'_>, old: &Memory, heir: MemoryId) -> Result<Option<MemoryId>> {
     let heir = tx.memory(&Sight::of_owner(old), heir)?;
     Ok(heir.filter(|heir| access::covers(heir, old)).map(|heir| heir.id))
 }

@@ -15,7 +15,7 @@ use crate::model::contradiction::MemoryStatements;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{ListOrder, Memory, Sharing};
 use crate::model::search::MemoryFilter;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::basis::note_own_change;
 use crate::verbs::ops::forgotten::admit_memory;
 use crate::verbs::ops::heirs::show;
@@ -27,7 +27,7 @@ use crate::verbs::outdated::note_change;
 /// # Errors
 /// `conflict` if its author says again what was forgotten.
 pub(in crate::verbs) fn keep_memory(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     memory: &Memory,
     now: Timestamp,
 ) -> Result<Memory> {
@@ -42,7 +42,7 @@ pub(in crate::verbs) fn keep_memory(
 /// `invalid` if the memory is quarantined: it would hide the others, and readers could not read it
 /// either.
 pub(in crate::verbs) fn keep_heir(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     memory: &Memory,
     heir_of: &[MemoryId],
     now: Timestamp,
@@ -58,7 +58,7 @@ pub(in crate::verbs) fn keep_heir(
 /// The memory, quarantined if it completes an instruction that its author began before, in any session, or that
 /// an agent above or below its author began: parts of one order do not pass by another name or session.
 /// An imported text was not written by the importing agent, and is judged by itself.
-pub(super) fn judge_with_earlier(tx: &dyn Transaction, memory: &Memory) -> Result<Memory> {
+pub(super) fn judge_with_earlier(tx: &Tx<'_>, memory: &Memory) -> Result<Memory> {
     let mut memory = memory.clone();
     if memory.is_quarantined() || memory.source.how == EntryPoint::Import {
         return Ok(memory);
@@ -80,11 +80,7 @@ pub(super) fn judge_with_earlier(tx: &dyn Transaction, memory: &Memory) -> Resul
 }
 
 /// Stores a memory as it is, with its event.
-pub(in crate::verbs) fn insert(
-    tx: &mut dyn Transaction,
-    memory: &Memory,
-    now: Timestamp,
-) -> Result<()> {
+pub(in crate::verbs) fn insert(tx: &mut Tx<'_>, memory: &Memory, now: Timestamp) -> Result<()> {
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
     let sequence = tx.append_event(&event)?;
     tx.insert_memory(memory, sequence)?;
@@ -102,7 +98,7 @@ pub(in crate::verbs) fn insert(
 }
 
 pub(super) fn supersede(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     old: MemoryId,
     new: &Memory,
@@ -114,7 +110,7 @@ pub(super) fn supersede(
 
 /// The memory that this caller wants to supersede.
 pub(super) fn may_supersede(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     old: MemoryId,
     new: &Memory,
@@ -127,7 +123,7 @@ pub(super) fn may_supersede(
 
 /// Lets one memory supersede another; the caller may decide that. Returns the superseded memory.
 pub(in crate::verbs) fn replace(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     before: &StoredMemory,
     new: &Memory,
@@ -141,7 +137,7 @@ pub(in crate::verbs) fn replace(
 
 /// Whether one memory can supersede another, which the caller may change.
 pub(super) fn may_replace(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     before: &StoredMemory,
     new: &Memory,
@@ -190,7 +186,7 @@ impl MemoryChange<'_> {
     /// Writes `after` as the next revision, with its event, and settles who succeeds whom.
     pub(in crate::verbs) fn write(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         before: &Memory,
         mut after: StoredMemory,
     ) -> Result<StoredMemory> {

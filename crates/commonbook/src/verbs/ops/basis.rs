@@ -15,7 +15,7 @@ use crate::model::lineage::{
 use crate::model::memory::{Memory, MemoryChangeKind, says_same};
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
-use crate::store::{ContradictionFilter, Transaction};
+use crate::store::{ContradictionFilter, Tx};
 use crate::verbs::ops::handles::SAME_ENDING_MAX;
 use crate::verbs::ops::heirs::{last_heir, show};
 use crate::verbs::ops::write_once::WriteScope;
@@ -71,7 +71,7 @@ impl FoundBasis {
     /// `not_found` and `invalid` with the field if the claim names nothing in sight; `conflict` if the
     /// claim requires that nothing has changed, and something has.
     pub(in crate::verbs) fn find(
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         scope: WriteScope<'_>,
         claim: &BasisClaim,
         text: &str,
@@ -122,7 +122,7 @@ impl FoundBasis {
     /// Records what was derived from this basis.
     pub(in crate::verbs) fn record(
         &self,
-        tx: &mut dyn Transaction,
+        tx: &mut Tx<'_>,
         workspace: &Workspace,
         derived: DerivedId,
         now: Timestamp,
@@ -145,7 +145,7 @@ impl FoundBasis {
 /// name with others. Receipts name a session of ours or the client's own id of it, and without a session
 /// the day.
 pub(in crate::verbs) fn read_set_key(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     now: Timestamp,
@@ -168,7 +168,7 @@ pub(in crate::verbs) fn read_set_key(
 
 /// Records that the session of a caller knows a memory as it has just left it.
 pub(in crate::verbs) fn note_own_change(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     changed: &Memory,
     now: Timestamp,
@@ -182,7 +182,7 @@ pub(in crate::verbs) fn note_own_change(
 /// What has changed of what a session received, and it does not know yet. Retractions have notices of
 /// their own.
 pub(in crate::verbs) fn changes_since_told(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     key: &ReadSetKey,
 ) -> Result<Vec<StaleMemory>> {
@@ -202,7 +202,7 @@ pub(in crate::verbs) fn changes_since_told(
 /// What the session has heard of these changes, and what holds instead, it knows now. What is gone for it
 /// is no longer among what it received, so that it hears of no later change.
 fn note_heard(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     key: &ReadSetKey,
     received: &[&BasisMemory],
     stale: &[StaleMemory],
@@ -226,7 +226,7 @@ fn note_heard(
 
 /// The memories that one part of a claim names.
 fn find_named(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     told: &[ToldMemory],
     named: &BasisRef,
@@ -257,7 +257,7 @@ fn find_named(
 }
 
 fn named_memory(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     told: &[ToldMemory],
     id: MemoryId,
@@ -288,7 +288,7 @@ fn named_memory(
 }
 
 fn named_context(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     told: &[ToldMemory],
     id: ContextId,
@@ -312,12 +312,7 @@ fn named_context(
 }
 
 /// Which of the told memories a text rests on, by its words.
-fn rests_on(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    told: &[&ToldMemory],
-    text: &str,
-) -> Result<Vec<bool>> {
+fn rests_on(tx: &Tx<'_>, sight: &Sight, told: &[&ToldMemory], text: &str) -> Result<Vec<bool>> {
     let mut sources = Vec::with_capacity(told.len());
     for told in told {
         sources.push(TextTerms::of(&known_text(tx, sight, told)?));
@@ -326,7 +321,7 @@ fn rests_on(
 }
 
 /// The text of a memory as the session knows it.
-fn known_text(tx: &dyn Transaction, sight: &Sight, told: &ToldMemory) -> Result<String> {
+fn known_text(tx: &Tx<'_>, sight: &Sight, told: &ToldMemory) -> Result<String> {
     if told.current == told.revision {
         return Ok(told.text.clone());
     }
@@ -335,7 +330,7 @@ fn known_text(tx: &dyn Transaction, sight: &Sight, told: &ToldMemory) -> Result<
 }
 
 fn earlier_revision(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     origin: &Workspace,
     id: MemoryId,
@@ -347,11 +342,7 @@ fn earlier_revision(
 }
 
 /// How a memory has changed since the author knew it; `None` if it says what it said.
-fn find_change(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    basis: &BasisMemory,
-) -> Result<Option<StaleMemory>> {
+fn find_change(tx: &Tx<'_>, sight: &Sight, basis: &BasisMemory) -> Result<Option<StaleMemory>> {
     let is_told_again = basis.named == NamedAs::Current;
     let has_changed = basis.current > basis.revision || basis.is_contradicted;
     if is_told_again || !(has_changed || basis.named == NamedAs::Named) {

@@ -16,7 +16,7 @@ use crate::model::event::{EventKind, NewEvent};
 use crate::model::memory::{Memory, Sharing};
 use crate::model::workspace::Workspace;
 use crate::prompt::item::EntitySummary;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::ops::handles::SAME_ENDING_MAX;
 
 /// The workspace in which a sight finds entities.
@@ -26,7 +26,7 @@ pub(in crate::verbs) fn workspace_of_sight(sight: &Sight) -> Result<&Workspace> 
 
 /// An entity in sight: as it was stated, or as memories mention it.
 pub(in crate::verbs) fn find_visible_entity(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     id: EntityId,
 ) -> Result<Entity> {
@@ -51,7 +51,7 @@ pub(in crate::verbs) fn find_visible_entity(
 /// `not_found` if no such entity is in sight, `conflict` if several types have an entity of this
 /// name, `invalid` for a type that nothing knows.
 pub(in crate::verbs) fn resolve_ref(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     own: &OwnTypes,
     reference: &EntityRef,
@@ -106,7 +106,7 @@ pub(in crate::verbs) fn resolve_ref(
 
 /// The deleted entity behind a name, if its deletion is in sight.
 pub(in crate::verbs) fn deleted_in_sight(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     name: EntityId,
 ) -> Result<Option<Entity>> {
@@ -128,7 +128,7 @@ pub(in crate::verbs) fn sees_deletion(sight: &Sight, gone: &Entity) -> bool {
 /// # Errors
 /// `invalid` for a type that nothing knows.
 pub(in crate::verbs) fn deleted_by_ref(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     own: &OwnTypes,
     reference: &EntityRef,
@@ -164,7 +164,7 @@ pub(in crate::verbs) fn deleted_error(gone: &Entity) -> Error {
 }
 
 /// The entity that a text shows by this handle.
-fn entity_of_handle(tx: &dyn Transaction, sight: &Sight, text: &str) -> Result<Option<EntityId>> {
+fn entity_of_handle(tx: &Tx<'_>, sight: &Sight, text: &str) -> Result<Option<EntityId>> {
     let Some(ending) = parse_handle(text) else { return Ok(None) };
     let found = tx.entity_ids_ending(sight, &ending, SAME_ENDING_MAX)?;
     if found.len() > 1 {
@@ -189,7 +189,7 @@ pub(in crate::verbs) fn no_such_entity(what: &str) -> Error {
 /// Appends an event about an entity. Everybody sees the event of a statement, because everybody can
 /// read the statement; other events only their actor sees.
 pub(in crate::verbs) fn append_entity_event(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     kind: EventKind,
     entity: &Entity,
     agent: &Agent,
@@ -206,7 +206,7 @@ pub(in crate::verbs) fn append_entity_event(
 
 /// Queues a review, with its event.
 pub(in crate::verbs) fn queue_review(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     entity: &Entity,
     review: &EntityReview,
 ) -> Result<()> {
@@ -217,7 +217,7 @@ pub(in crate::verbs) fn queue_review(
 /// Summaries of the entities that these memories mention: the statement about each, else the name
 /// in the first memory that mentions it. `by` returns a memory for its owner and its time.
 pub(in crate::verbs) fn mentioned_items<'m>(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     workspace: &Workspace,
     mentions: &[MentionLink],
     by: impl Fn(MemoryId) -> Option<&'m Memory>,

@@ -11,12 +11,13 @@ use crate::model::agent::Agent;
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::export::ExportRecord;
 use crate::model::forgetting::{
-    ForgottenPhrases, Phrase, Tombstone, is_empty_now, redacted_memory, redacted_standing, texts_of,
+    ForgetReach, ForgottenPhrases, Phrase, Tombstone, is_empty_now, redacted_memory,
+    redacted_standing, texts_of,
 };
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 use crate::prompt::context::ContextRecord;
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// The forgotten phrases of some texts.
 pub(in crate::verbs) struct ForgottenText {
@@ -28,7 +29,7 @@ pub(in crate::verbs) struct ForgottenText {
 /// The phrases of these texts that were forgotten in the workspace, as far as that holds for memories
 /// of this owner; for anybody's without an owner.
 pub(in crate::verbs) fn forgotten_phrases<'t>(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     workspace: &Workspace,
     owner: Option<&Agent>,
     texts: impl IntoIterator<Item = &'t str> + Clone,
@@ -63,7 +64,7 @@ pub(in crate::verbs) fn forgotten_phrases<'t>(
     }))
 }
 
-fn forgotten_of_memory(tx: &dyn Transaction, memory: &Memory) -> Result<Option<ForgottenText>> {
+fn forgotten_of_memory(tx: &Tx<'_>, memory: &Memory) -> Result<Option<ForgottenText>> {
     let metadata = Value::Object(memory.metadata.clone()).to_string();
     let further = memory.topics.iter().chain(memory.entities.iter().map(|entity| &entity.value));
     let further = further.map(String::as_str).chain([&*metadata]);
@@ -81,10 +82,7 @@ pub(in crate::verbs) enum MemoryRemainder {
 
 /// The memory without what was forgotten. For what comes from a source, and not from an agent that
 /// says it again.
-pub(in crate::verbs) fn without_forgotten(
-    tx: &dyn Transaction,
-    memory: &Memory,
-) -> Result<MemoryRemainder> {
+pub(in crate::verbs) fn without_forgotten(tx: &Tx<'_>, memory: &Memory) -> Result<MemoryRemainder> {
     let whole = || MemoryRemainder::Memory(Box::new(memory.clone()));
     let Some(forgotten) = forgotten_of_memory(tx, memory)? else { return Ok(whole()) };
     Ok(match redacted_memory(memory, &forgotten.phrases) {
@@ -100,7 +98,7 @@ pub(in crate::verbs) fn without_forgotten(
 ///
 /// # Errors
 /// `conflict` if an agent says a forgotten text again.
-pub(in crate::verbs) fn admit_memory(tx: &dyn Transaction, memory: &Memory) -> Result<Memory> {
+pub(in crate::verbs) fn admit_memory(tx: &Tx<'_>, memory: &Memory) -> Result<Memory> {
     let Some(forgotten) = forgotten_of_memory(tx, memory)? else { return Ok(memory.clone()) };
     let ForgottenText { phrases, certificate } = forgotten;
     match memory.source.how {
@@ -141,7 +139,7 @@ const SAVING_VERBS: [&str; 4] = ["learn", "save_memories", "save_memory", "updat
 /// # Errors
 /// `conflict` with the field.
 pub(in crate::verbs) fn refuse_forgotten(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     verb: &str,
     request: &Value,
@@ -171,25 +169,28 @@ fn said_again(field: &str, certificate: CertificateId) -> Error {
         ))
 }
 
-/// A standing memory file without what was forgotten; `None` if it holds nothing of that. The files are
-/// in no workspace: a reader is spared what holds for everybody in any workspace, and in its own also
-/// what holds for it. Without a reader, as for a stored version, everything goes.
+/// A standing memory file without what was forgotten; `None` if it holds nothing of that. The files are in no
+/// workspace: what holds for everybody goes in any workspace, and in its own a reader is spared the items of its own
+/// that it forgot. What others wrote, a person's rules among them, stays: no agent can forget it.
 pub(in crate::verbs) fn standing_without_forgotten(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     reader: Option<&Caller>,
     text: &str,
 ) -> Result<Option<String>> {
     let system = Agent::system();
     let mut redacted: Option<String> = None;
     for workspace in tx.forgetting_workspaces()? {
-        let owner = reader.map(|reader| match workspace == reader.workspace {
-            true => &reader.agent,
-            false => &system,
+        let own = reader.filter(|reader| reader.workspace == workspace).map(|reader| &reader.agent);
+        let reaches = own.map(|agent| {
+            (agent, ForgetReach::Agent { agent: agent.clone(), memories: Vec::new() })
         });
-        let said = redacted.as_deref().unwrap_or(text);
-        let Some(forgotten) = forgotten_phrases(tx, &workspace, owner, [said])? else { continue };
-        if let Some(rest) = redacted_standing(said, &forgotten.phrases) {
-            redacted = Some(rest);
+        for (owner, reach) in [(&system, ForgetReach::Everybody)].into_iter().chain(reaches) {
+            let said = redacted.as_deref().unwrap_or(text);
+            let forgotten = forgotten_phrases(tx, &workspace, Some(owner), [said])?;
+            let Some(forgotten) = forgotten else { continue };
+            if let Some(rest) = redacted_standing(said, &forgotten.phrases, &reach) {
+                redacted = Some(rest);
+            }
         }
     }
     Ok(redacted)
@@ -197,7 +198,7 @@ pub(in crate::verbs) fn standing_without_forgotten(
 
 /// The receipt without what was forgotten: its query repeats what an agent wrote.
 pub(in crate::verbs) fn receipt_without_forgotten(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     record: &ContextRecord,
 ) -> Result<ContextRecord> {
     let mut record = record.clone();
@@ -211,7 +212,7 @@ pub(in crate::verbs) fn receipt_without_forgotten(
 
 /// The record of an export without what was forgotten; `None` if it is of a forgotten memory.
 pub(in crate::verbs) fn record_without_forgotten(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     record: &ExportRecord,
 ) -> Result<Option<ExportRecord>> {
     let Some(workspace) = record.workspace() else { return Ok(Some(record.clone())) };

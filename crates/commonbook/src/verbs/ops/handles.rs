@@ -14,7 +14,7 @@ use crate::base::input::{HandleField, handle_fields};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::session::unknown_session;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 use crate::verbs::entity::review::sees_review;
 use crate::verbs::token::administers;
@@ -127,7 +127,7 @@ impl Commonbook {
 }
 
 fn resolve(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     handle: &HandleField<'_>,
@@ -158,11 +158,7 @@ fn only_id(ids: &[String], ending: &str, prefix: &str) -> Result<String> {
 ///
 /// # Errors
 /// `not_found` if no memory in sight has this ending, `conflict` with the ids if several have it.
-pub(in crate::verbs) fn find_memory_id(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    name: &str,
-) -> Result<MemoryId> {
+pub(in crate::verbs) fn find_memory_id(tx: &Tx<'_>, sight: &Sight, name: &str) -> Result<MemoryId> {
     if let Some(id) = MemoryId::parse(name) {
         return Ok(id);
     }
@@ -191,7 +187,7 @@ fn id_source(prefix: &str) -> &'static str {
 
 /// The ids of one kind with this ending of what the caller sees, and of what it may undo or manage.
 fn ids_ending(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     sight: &Sight,
     prefix: &str,
@@ -251,7 +247,7 @@ fn texts(ids: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
 /// The handles that need more letters than usual because the reader sees another object of the same
 /// kind with the same ending, by id.
 pub(in crate::verbs) fn longer_handles(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     ids: &[String],
 ) -> Result<HashMap<String, String>> {

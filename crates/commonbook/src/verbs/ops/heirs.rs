@@ -26,7 +26,7 @@ use crate::model::memory::{Memory, PurgeResult, RetractionResult};
 use crate::model::search::MemoryRef;
 use crate::model::session::{EndSessionResult, Session, StartSessionResult};
 use crate::model::workspace::Workspace;
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// Successors that are followed from one memory, one after the other.
 const SUCCESSORS_MAX: usize = 20;
@@ -45,7 +45,7 @@ pub(in crate::verbs) trait ReaderAnswer {
 
 /// An answer that was stored, as its reader may see it now.
 pub(in crate::verbs) fn for_reader<A: ReaderAnswer>(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     mut answer: A,
 ) -> Result<A> {
@@ -63,7 +63,7 @@ pub(in crate::verbs) fn for_reader<A: ReaderAnswer>(
 
 /// Clears `kept` in a resolution where the memory that holds is out of sight.
 pub(in crate::verbs) fn hide_kept(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     workspace: &Workspace,
     resolved: &mut ResolutionRecord,
@@ -174,7 +174,7 @@ without_memories!(
 
 /// These memories as a reader may know them, in their order.
 pub(in crate::verbs) fn show_all(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     memories: Vec<StoredMemory>,
 ) -> Result<Vec<Memory>> {
@@ -183,21 +183,33 @@ pub(in crate::verbs) fn show_all(
         let workspace = memory.workspace.clone();
         memory.show(|id| Ok(known.contains(&(workspace.clone(), id))))
     });
-    shown.collect()
+    let mut shown = shown.collect::<Result<Vec<Memory>>>()?;
+    add_changed_bases(tx, sight, &mut shown)?;
+    Ok(shown)
+}
+
+/// Sets what these memories rest on that has changed since.
+fn add_changed_bases(tx: &Tx<'_>, sight: &Sight, shown: &mut [Memory]) -> Result<()> {
+    let places: Vec<MemoryRef> =
+        shown.iter().map(|memory| (memory.workspace.clone(), memory.id)).collect();
+    if places.is_empty() {
+        return Ok(());
+    }
+    for (derived, basis) in tx.changed_bases(sight, &places)? {
+        let marked = shown.iter_mut().find(|memory| memory.id == derived);
+        marked.into_iter().for_each(|memory| memory.rests_on.push(basis.clone()));
+    }
+    Ok(())
 }
 
 /// A memory as a reader may know it.
-pub(in crate::verbs) fn show(
-    tx: &dyn Transaction,
-    sight: &Sight,
-    memory: StoredMemory,
-) -> Result<Memory> {
+pub(in crate::verbs) fn show(tx: &Tx<'_>, sight: &Sight, memory: StoredMemory) -> Result<Memory> {
     Ok(show_all(tx, sight, vec![memory])?.remove(0))
 }
 
 /// A page of memories as a reader may know them.
 pub(in crate::verbs) fn show_page(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     page: Page<StoredMemory>,
 ) -> Result<Page<Memory>> {
@@ -206,7 +218,7 @@ pub(in crate::verbs) fn show_page(
 
 /// Of the memories that these name, those that a reader sees.
 fn known_links<'m>(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     memories: impl Iterator<Item = &'m Memory>,
 ) -> Result<BTreeSet<MemoryRef>> {
@@ -222,7 +234,7 @@ fn known_links<'m>(
 
 /// The last successor of a memory that holds, in this sight.
 pub(in crate::verbs) fn last_heir(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     memory: &Memory,
 ) -> Result<Option<StoredMemory>> {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::base::error::Result;
 use crate::model::access::{Sight, StoredMemory};
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// The revision at a time, of these of one memory, the oldest first; `None` if there was none, or if
 /// the memory was deleted then.
@@ -19,7 +19,7 @@ pub(in crate::verbs) fn revision_at(
 /// The revision at a time of a memory that was saved before; `None` if it was deleted then, or if the
 /// reader could not see it.
 pub(in crate::verbs) fn memory_then(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     memory: &StoredMemory,
     at: Timestamp,
@@ -36,7 +36,7 @@ pub(in crate::verbs) fn memory_then(
 /// it is; one that was deleted then, or that this reader could not see, is left out. What has been
 /// judged of a memory since, such as that it is wrong, stays with it.
 pub(in crate::verbs) fn in_words_of(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     sight: &Sight,
     memories: Vec<StoredMemory>,
     at: Timestamp,

@@ -11,7 +11,7 @@ use crate::base::error::{Error, Result};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::workspace::Workspace;
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 
 /// How old an entry may be: one write per read would be too many.
@@ -44,19 +44,20 @@ struct PresenceState {
 
 /// Refuses a caller that is new in its workspace and whose name looks like that of a known agent.
 pub(super) fn refuse_lookalike(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     WriteScope { caller, .. }: WriteScope<'_>,
 ) -> Result<()> {
     let workspace = &caller.workspace;
+    if caller.agent == Agent::system() || tx.last_seen(workspace, &caller.agent)?.is_some() {
+        return Ok(());
+    }
+    let known = tx.agent_names(workspace)?;
     let names = std::iter::once(caller.agent.clone()).chain(caller.agent.ancestors());
-    for (name, folded) in names.map(|name| (name.clone(), name.lookalike_name())) {
-        let mistaken = name != folded
-            && tx.last_seen(workspace, &folded)?.is_some()
-            && tx.last_seen(workspace, &caller.agent)?.is_none();
-        if mistaken {
-            let message = format!("'{name}' looks like the agent '{folded}', which is known here");
+    for name in names.filter(|name| !known.contains(name)) {
+        if let Some(known) = known.iter().find(|known| name.looks_like(known)) {
+            let message = format!("'{name}' looks like the agent '{known}', which is known here");
             return Err(Error::invalid("agent", message)
-                .hint(format!("Use a name that differs clearly from '{folded}'.")));
+                .hint(format!("Use a name that differs clearly from '{known}'.")));
         }
     }
     Ok(())
@@ -64,7 +65,7 @@ pub(super) fn refuse_lookalike(
 
 /// Records in the registry that the caller writes now.
 pub(super) fn note_writer(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     WriteScope { caller, now, .. }: WriteScope<'_>,
 ) -> Result<()> {
     // Commonbook itself is no agent of the registry.

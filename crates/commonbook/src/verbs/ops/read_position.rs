@@ -3,11 +3,11 @@
 use crate::base::error::Result;
 use crate::base::key::CaseKey;
 use crate::model::caller::Caller;
-use crate::store::Transaction;
+use crate::store::Tx;
 
 /// Where the caller continues: after `after`, else after its read mark.
 pub(in crate::verbs) fn start_position(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     key: Option<&CaseKey>,
     after: Option<u64>,

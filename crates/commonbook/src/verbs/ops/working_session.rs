@@ -10,14 +10,14 @@ use std::borrow::Cow;
 use jiff::{SignedDuration, Timestamp};
 
 use super::write_once::WriteScope;
-use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::error::{Error, ErrorKind, Result, unless_unwritable};
 use crate::base::id::SessionId;
 use crate::base::limits;
 use crate::model::access::Sight;
 use crate::model::caller::connection::{ConnectionSessions, OwnSession};
 use crate::model::caller::{Caller, EntryPoint, SessionStart};
 use crate::model::session::{EndSession, Session, SessionPool, SessionStatus, SessionUse};
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 use crate::verbs::session::record_session;
 
@@ -121,9 +121,9 @@ impl Commonbook {
         for (caller, session) in connection.begun() {
             let request = EndSession { session: Some(session), ..EndSession::default() };
             match self.end_session(&caller, &request) {
-                // It has ended before.
+                // It has ended before, or could not begin where the store can only be read.
                 Err(error) if matches!(error.kind, ErrorKind::Conflict | ErrorKind::NotFound) => {}
-                ended => ended.map(drop)?,
+                ended => drop(unless_unwritable(ended)?),
             }
         }
         Ok(())
@@ -142,7 +142,7 @@ pub fn was_begun_meanwhile(error: &Error) -> bool {
 /// # Errors
 /// `unavailable` if another process has begun the session that both share ([`was_begun_meanwhile`]).
 pub(in crate::verbs) fn begin_session(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     caller: &Caller,
     now: Timestamp,
 ) -> Result<()> {
@@ -162,7 +162,7 @@ pub(in crate::verbs) fn begin_session(
 
 /// [`begin_session`] as a step of every write.
 pub(super) fn begin_with_write(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     WriteScope { caller, now, .. }: WriteScope<'_>,
 ) -> Result<()> {
     begin_session(tx, caller, now)
@@ -173,7 +173,7 @@ fn is_open(session: &Session) -> bool {
 }
 
 fn find_open(
-    tx: &dyn Transaction,
+    tx: &Tx<'_>,
     caller: &Caller,
     pool: SessionPool,
     now: Timestamp,

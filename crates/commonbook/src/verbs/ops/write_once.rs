@@ -13,7 +13,7 @@ use crate::base::{input, limits};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::checkpoint::CheckpointSettings;
-use crate::store::{IdempotencyRecord, Transaction};
+use crate::store::{IdempotencyRecord, Tx};
 use crate::verbs::Commonbook;
 use crate::verbs::ops::forgotten::refuse_forgotten;
 use crate::verbs::ops::heirs::{ReaderAnswer, for_reader};
@@ -31,7 +31,7 @@ pub(in crate::verbs) struct WriteScope<'w> {
 }
 
 /// A step of every write, in the transaction of the write. An error refuses the write.
-pub(in crate::verbs) type WriteStep = fn(&mut dyn Transaction, WriteScope<'_>) -> Result<()>;
+pub(in crate::verbs) type WriteStep = fn(&mut Tx<'_>, WriteScope<'_>) -> Result<()>;
 
 /// The answer of a write, and whether it comes from an earlier write with the same idempotency key.
 pub(in crate::verbs) struct WriteAnswer<A> {
@@ -53,7 +53,7 @@ impl Commonbook {
         caller: &Caller,
         now: Timestamp,
         request: &R,
-        mut act: impl FnMut(&mut dyn Transaction, WriteScope<'_>) -> Result<A> + Send + 'static,
+        mut act: impl FnMut(&mut Tx<'_>, WriteScope<'_>) -> Result<A> + Send + 'static,
     ) -> Result<WriteAnswer<A>>
     where
         R: WriteRequest,

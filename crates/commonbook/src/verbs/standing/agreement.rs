@@ -110,9 +110,12 @@ pub(in crate::verbs) fn project_parts(
     let mut notice = None;
     let waiting = waiting_text(home, &parts, file);
     if waiting.is_some() {
-        notice = Some(format!(
-            "{path} came with the project and waits for a person: read it, then run `commonbook memory agree` at a terminal"
-        ));
+        notice = Some(match HomeKey::read(home) {
+            Err(damage) => format!("{path} is not told as yours: {}", damage.message),
+            Ok(_) => format!(
+                "{path} came with the project and waits for a person: read it, then run `commonbook memory agree` at a terminal"
+            ),
+        });
         parts.retain(|part| part.author != ItemAuthor::File);
     }
     for part in parts.iter_mut().filter(|part| part.author == ItemAuthor::File) {

@@ -15,7 +15,7 @@ use crate::base::hash::sha256;
 use crate::base::limits;
 use crate::base::private_folder::private_folder;
 use crate::model::caller::Caller;
-use crate::model::forgetting::{ForgottenPhrases, redacted_standing};
+use crate::model::forgetting::{ForgetReach, ForgottenPhrases, redacted_standing};
 use crate::model::standing::{
     StandingKey, StandingLocation, file_of_role, role_of_file, standing_file_name, standing_folders,
 };
@@ -163,20 +163,21 @@ impl StandingFileCache {
         targets.filter(quotes).map(|target| target.path.display().to_string()).collect()
     }
 
-    /// Takes forgotten phrases out of the files of the home folder and their backups, each under its
-    /// lock; returns the number of files that held them. `apply` writes them.
+    /// Takes forgotten phrases out of the files of the home folder and their backups, as far as a forgetting
+    /// reaches, each under its lock; returns the number of files that held them. `apply` writes them.
     pub(in crate::verbs) fn redact_home(
         &self,
         phrases: &ForgottenPhrases,
+        reach: &ForgetReach,
         apply: bool,
     ) -> io::Result<u64> {
         let Some(home) = self.home.as_deref() else { return Ok(0) };
         let mut found = 0;
         for role in self.roles(None)? {
             for target in self.places(None, &role)?.into_iter().filter(|target| target.exists) {
-                let _lock = self.lock(&target)?;
+                let _lock = apply.then(|| self.lock(&target)).transpose()?;
                 let text = fs::read_to_string(&target.path)?;
-                let Some(redacted) = redacted_standing(&text, phrases) else { continue };
+                let Some(redacted) = redacted_standing(&text, phrases, reach) else { continue };
                 found += 1;
                 if apply {
                     target.replace(&target.stage(&redacted)?)?;
@@ -189,7 +190,7 @@ impl StandingFileCache {
         };
         for path in backups.into_iter().map(|entry| entry.path()).filter(|path| path.is_file()) {
             let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
-            let Some(redacted) = redacted_standing(&text, phrases) else { continue };
+            let Some(redacted) = redacted_standing(&text, phrases, reach) else { continue };
             found += 1;
             if apply {
                 fs::rename(stage(&path, StandingLocation::Home, &redacted)?, &path)?;

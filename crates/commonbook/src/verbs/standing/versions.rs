@@ -2,18 +2,19 @@
 //! change of an editor when the file is next used.
 
 use std::fs;
+use std::io;
 
 use jiff::Timestamp;
 
 use super::files::StandingTarget;
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, Result, unless_unwritable};
 use crate::base::hash::sha256;
 use crate::base::limits;
 use crate::model::agent::Agent;
 use crate::model::standing::{
     StandingAction, StandingDocument, StandingKey, StandingLocation, StandingVersion,
 };
-use crate::store::Transaction;
+use crate::store::Tx;
 use crate::verbs::Commonbook;
 use crate::verbs::ops::forgotten::standing_without_forgotten;
 
@@ -125,10 +126,15 @@ impl Commonbook {
         }
         // Under the lock no writer is between its version and its file. A reader does not wait for a
         // writer, which stores what an editor has changed.
-        let lock = self.files.try_lock(target).map_err(|error| target.unusable(error))?;
-        let Some(_lock) = lock else { return Ok(newest.map_or(0, |newest| newest.version)) };
+        let newest = newest.map_or(0, |newest| newest.version);
+        let lock = match self.files.try_lock(target) {
+            // In a home that can only be read nobody writes, and nothing is stored.
+            Err(error) if is_unwritable(&error) => return Ok(newest),
+            lock => lock.map_err(|error| target.unusable(error))?,
+        };
+        let Some(_lock) = lock else { return Ok(newest) };
         match target.text()? {
-            Some(text) => self.record_edit(target, &text),
+            Some(text) => Ok(unless_unwritable(self.record_edit(target, &text))?.unwrap_or(newest)),
             None => Ok(0),
         }
     }
@@ -174,11 +180,7 @@ impl Commonbook {
 }
 
 /// Whether the newest version of a file is not this text, which was the newest one a moment ago.
-fn was_changed_elsewhere(
-    tx: &dyn Transaction,
-    key: &StandingKey,
-    text: Option<&str>,
-) -> Result<bool> {
+fn was_changed_elsewhere(tx: &Tx<'_>, key: &StandingKey, text: Option<&str>) -> Result<bool> {
     let newest = tx.standing_versions(key, 1)?.into_iter().next();
     let Some(text) = text else { return Ok(newest.is_some()) };
     let cut = standing_without_forgotten(tx, None, text)?;
@@ -188,7 +190,7 @@ fn was_changed_elsewhere(
 
 /// Stores a text as the version of an editor, unless it is that of the newest version.
 pub(super) fn put_edit(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     key: &StandingKey,
     text: &str,
     at: Timestamp,
@@ -205,7 +207,7 @@ pub(super) fn put_edit(
 }
 
 pub(super) fn put_version(
-    tx: &mut dyn Transaction,
+    tx: &mut Tx<'_>,
     key: &StandingKey,
     text: &str,
     cause: StandingCause,
@@ -225,4 +227,9 @@ pub(super) fn put_version(
     let (kept, bytes) = (limits::STANDING_VERSIONS, limits::STANDING_VERSIONS_BYTES);
     tx.put_standing_version(key, &version, text, kept, bytes)?;
     Ok(version.version)
+}
+
+/// Whether an error says that the home can only be read.
+fn is_unwritable(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }

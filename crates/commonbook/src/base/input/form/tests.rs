@@ -6,7 +6,8 @@ use serde_json::json;
 use super::*;
 use crate::base::id::MemoryId;
 use crate::base::input;
-use crate::model::memory::{SaveMemories, SaveMemory, UpdateMemory};
+use crate::model::handoff::CreateHandoff;
+use crate::model::memory::{ListMemories, SaveMemories, SaveMemory, UpdateMemory};
 use crate::model::search::SearchMemory;
 use crate::prompt::context::GetContext;
 
@@ -23,6 +24,7 @@ fn check<T: JsonSchema>(table: impl IntoIterator<Item = Reading>) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn what_is_plain_is_read() {
     let saved = |more: Value| {
         let mut fields = json!({"text": "x"});
@@ -51,6 +53,31 @@ fn what_is_plain_is_read() {
         save(json!({"contradicts": {"id": "#abcdef"}}), json!({"contradicts": ["#abcdef"]})),
         save(json!({"memoryType": "decision"}), json!({"memory_type": "decision"})),
         save(json!({"require_current": "True"}), json!({"require_current": true})),
+        save(json!({"memory_type": "Null", "title": "NULL"}), json!({})),
+        save(json!({"topics": "a; b, c\nd"}), json!({"topics": ["a", "b", "c", "d"]})),
+        save(json!({"topics": [""]}), json!({})),
+        save(json!({"topics": ["a", "", null]}), json!({"topics": ["a"]})),
+        save(json!({"topics": [{"name": "a"}]}), json!({"topics": ["a"]})),
+        save(
+            json!({"contradicts": "#abcdef `#abcdeg`"}),
+            json!({"contradicts": ["#abcdef", "#abcdeg"]}),
+        ),
+        save(
+            json!({"contradicts": ["[#abcdef]", "#abcdeg,#abcdeh"]}),
+            json!({"contradicts": ["#abcdef", "#abcdeg", "#abcdeh"]}),
+        ),
+        save(json!({"supersedes": "[#abcdef]"}), json!({"supersedes": "#abcdef"})),
+        save(
+            json!({"entities": [{"name": "Redis", "type": "tool"}, "tool:Kafka"]}),
+            json!({"entities": [{"value": "Redis", "type": "tool"}, "tool:Kafka"]}),
+        ),
+        save(json!({"private": true}), json!({"sharing": "private"})),
+        save(json!({"is_private": "false"}), json!({"sharing": "shared"})),
+        save(
+            json!({"private": true, "sharing": "shared"}),
+            json!({"private": true, "sharing": "shared"}),
+        ),
+        (json!({"observations": ["x"]}), json!({"text": "x"})),
         (json!({"text": "null"}), json!({"text": "null"})),
         (json!({"text": "3"}), json!({"text": "3"})),
         (json!({"content": "x"}), json!({"text": "x"})),
@@ -74,6 +101,19 @@ fn what_is_plain_is_read() {
         json!({"query": "x", "max_tokens": "500"}),
         json!({"task": "x", "budget": 500}),
     )]);
+    check::<CreateHandoff>([(
+        json!({"to": "b", "task": ["x", "y"], "next_steps": [{"step": "x"}, {"step": "y", "owner": "c"}],
+                "files_modified": [{"path": "a.rs"}, "b.rs"]}),
+        json!({"to": "b", "task": "x\ny", "next_steps": ["x", "y (owner: c)"], "active_files": ["a.rs", "b.rs"]}),
+    )]);
+    check::<SearchMemory>([(
+        json!({"query": "x", "until": "now", "since": "2026-12-01"}),
+        json!({"query": "x", "since": "2026-12-01"}),
+    )]);
+    let filter = RequestForm::of(&input::schema::<ListMemories>());
+    let read = |sent: Value| filter.read(sent, EmptyText::Kept);
+    assert_eq!(read(json!({"importance": "null"})), json!({}), "a choice has no such word");
+    assert_eq!(read(json!({"topic": "null"})), json!({"topic": "null"}));
 }
 
 #[test]
@@ -108,6 +148,12 @@ fn what_is_not_plain_stays() {
 #[test]
 fn an_update_removes_with_an_empty_text_and_leaves_with_null() {
     check::<UpdateMemory>([
+        (json!({"id": "#abcdef", "memory": {"text": "x"}}), json!({"id": "#abcdef", "text": "x"})),
+        (
+            json!({"memory_id": "`#abcdef`", "updates": {"content": "x", "tags": ["a"]}}),
+            json!({"id": "#abcdef", "text": "x", "topics": ["a"]}),
+        ),
+        (json!({"id": "#abcdef", "topics": [""]}), json!({"id": "#abcdef"})),
         (
             json!({"id": "#abcdef", "title": "", "summary": "", "valid_until": "", "text": ""}),
             json!({"id": "#abcdef", "title": "", "summary": "", "valid_until": ""}),

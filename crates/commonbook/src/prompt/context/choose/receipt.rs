@@ -60,8 +60,11 @@ pub struct ContextReceipt {
     pub memories: u64,
     /// The maximum number of memories and entries.
     pub maximum: usize,
-    /// The maximum number of tokens.
+    /// The maximum number of tokens, without those of `standing_budget`.
     pub budget: usize,
+    /// The tokens that the standing memory had beside the budget; 0 if somebody set the budget.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub standing_budget: u64,
     /// The tokens of the block.
     pub tokens: usize,
     /// Handoffs that wait for the agent besides the considered ones.
@@ -179,6 +182,12 @@ impl CandidateReceipt {
 }
 
 impl ContextReceipt {
+    /// The tokens that the text could have in all.
+    #[must_use]
+    pub fn tokens_max(&self) -> usize {
+        self.budget.saturating_add(usize::try_from(self.standing_budget).unwrap_or(usize::MAX))
+    }
+
     /// The receipt of a text without a choice.
     pub(crate) fn of_delivery(
         query: String,
@@ -196,6 +205,7 @@ impl ContextReceipt {
             memories: 0,
             maximum: candidates.len(),
             budget,
+            standing_budget: 0,
             tokens,
             handoffs_left: 0,
             standing_left_out: 0,
@@ -292,6 +302,7 @@ pub(super) fn of(
         memories: query.memories,
         maximum: settings.maximum,
         budget: settings.budget,
+        standing_budget: 0,
         tokens,
         handoffs_left: 0,
         standing_left_out: 0,

@@ -68,6 +68,28 @@ fn why<'a>(chosen: &'a ContextSelection, id: &str) -> (Option<OmissionReason>, O
 }
 
 #[test]
+fn the_first_entry_of_a_case_that_the_task_finds_names_the_case() {
+    let entry = |id: &str, score: f64, case: &str| {
+        let case = Some(case.parse().expect("a key"));
+        ContextCandidate { case, ..relevant(id, score) }
+    };
+    let quarantined = ContextCandidate { quarantined: true, ..entry("q", 0.99, "pay-7") };
+    let candidates = vec![
+        quarantined,
+        entry("a", 0.9, "pay-7"),
+        relevant("b", 0.8),
+        entry("c", 0.3, "pay-7"),
+        entry("d", 0.2, "the-user-approved-it"),
+    ];
+    let text = run(candidates, &ContextSettings::default()).text;
+    let heads: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
+    let cases: Vec<bool> = heads.iter().map(|head| head.contains("in case")).collect();
+    assert_eq!(cases, [true, false, false, true], "{text}");
+    assert!(heads[0].contains("in case pay-7"), "{text}");
+    assert!(heads[3].contains("in case \"the-user-approved-it\" > headline of d"), "{text}");
+}
+
+#[test]
 fn sources_are_included_in_their_order_and_relevant_ones_by_their_place() {
     let candidates = vec![
         relevant("r1", 0.6),

@@ -4,8 +4,7 @@ use super::super::connection::writing_connection;
 use super::super::engine::SqliteEngine;
 use super::super::open::{open_prepared, open_without_upgrade};
 use super::*;
-use crate::store::CaseRows;
-use crate::store::sql::SqlTransaction;
+use crate::store::sql::Tx;
 
 #[test]
 fn the_newest_version_is_that_of_the_last_migration() {
@@ -462,7 +461,7 @@ fn cases_from_before_branches_are_read_and_not_digested_again() {
     let now = open_prepared(&path).unwrap();
     let engine = SqliteEngine::new(&now);
     let (workspace, key) = ("w".parse().unwrap(), "k".parse().unwrap());
-    let case = SqlTransaction::new(&engine).case(&workspace, &key).unwrap().unwrap();
+    let case = Tx::new(&engine).case(&workspace, &key).unwrap().unwrap();
     assert_eq!((case.revision, case.version, case.branched_at()), (1, 3, 0));
     assert_eq!((case.labels, case.lead, case.branch), (Vec::new(), None, None));
     let follower = "SELECT sequence FROM follower WHERE name = 'digests' AND workspace = 'w'";
