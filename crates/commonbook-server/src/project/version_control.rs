@@ -1,7 +1,7 @@
 //! The root of a version control's working copy, by the mark that each one leaves there.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::git::GitConfig;
 
@@ -52,12 +52,26 @@ pub(super) fn version_root(folder: &Path) -> Option<VersionRoot<'_>> {
 }
 
 /// The file or folder to which a path in a working copy leads, if it lies outside of that: a link that came with
-/// a clone can lead anywhere.
+/// a clone can lead anywhere. A `..` in the path steps out of the working copy before it is looked for: `../notes.md`
+/// names a file beside it, no link.
 pub(crate) fn place_outside(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
-    let root = version_root(path.parent()?)?.folder;
+    let named = without_parent_steps(&path);
+    let root = version_root(named.parent()?)?.folder;
     let (place, root) = (fs::canonicalize(&path).ok()?, fs::canonicalize(root).ok()?);
     (!place.starts_with(root)).then_some(place)
+}
+
+/// A path whose `..` have each removed the name before them, as a person reads it.
+fn without_parent_steps(path: &Path) -> PathBuf {
+    let mut short = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(short.pop()),
+            part => short.push(part),
+        }
+    }
+    short
 }
 
 /// The root of another version control than git, if its mark is in this folder.

@@ -104,9 +104,11 @@ fn a_link_that_leads_out_of_a_working_copy_is_not_imported() {
         assert_eq!(is_refused, name != ".", "{name}: {stderr}");
     }
     assert!(!text(&home.run(&["list"])).0.contains("zebra"));
-    let inside = clone.path().join("GEMINI.md");
-    let output = home.run(&["import", inside.to_str().unwrap(), "--agent", "ann"]);
-    assert!(output.status.success(), "{}", text(&output).1);
+    let beside = clone.path().join("..").join(outside.path().file_name().unwrap());
+    for named in [clone.path().join("GEMINI.md"), beside.join("diary.md")] {
+        let output = home.run(&["import", named.to_str().unwrap(), "--agent", "ann"]);
+        assert!(output.status.success(), "{}", text(&output).1);
+    }
 }
 
 /// A text that stands for a file that is too long.
