@@ -42,6 +42,9 @@ const SETTINGS_SECTIONS: [&str; 11] = [
     "learning",
 ];
 
+/// A section of earlier releases: a home that still has it starts, and `doctor` says that it has no effect.
+const PAST_SECTION: &str = "audit";
+
 /// The sections of that file by which a process runs commands, opens folders or calls addresses.
 const REACH_SECTIONS: [&str; 5] = ["backup", "contradictions", "database", "digest", "folders"];
 
@@ -523,16 +526,12 @@ impl Config {
     /// As [`Self::preferences`].
     pub(crate) fn check_settings(&self) -> Result<()> {
         let sections = self.sections()?;
-        if let Some(name) = sections.keys().find(|name| !SETTINGS_SECTIONS.contains(&name.as_str()))
-        {
+        let is_unknown = |name: &&String| {
+            !SETTINGS_SECTIONS.contains(&name.as_str()) && *name != PAST_SECTION
+        };
+        if let Some(name) = sections.keys().find(is_unknown) {
             let near = nearest_name(name, &SETTINGS_SECTIONS);
-            let near = match (name.as_str(), near) {
-                ("audit", _) => {
-                    "; there are no monthly files any more: remove it, and keep what                      `commonbook audit --all-workspaces --follow` prints"
-                        .to_owned()
-                }
-                (_, near) => near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default(),
-            };
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             return Err(self.invalid_settings(&format!("unknown setting `{name}`{near}")));
         }
         self.preferences()?;
@@ -546,6 +545,16 @@ impl Config {
         self.entity_rules()?;
         self.contradictions()?;
         self.sandbox_folders().map(drop)
+    }
+
+    /// What a reader should know of a section of config.json that an earlier release read; `None` without one.
+    pub(crate) fn past_section_note(&self) -> Option<String> {
+        self.sections().ok()?.contains_key(PAST_SECTION).then(|| {
+            format!(
+                "`{PAST_SECTION}` in config.json has no effect any more: remove it. `commonbook audit \
+                 --all-workspaces --follow` prints what its monthly files held"
+            )
+        })
     }
 
     /// The configuration with the default settings, if config.json is not valid: a person can still read
@@ -888,6 +897,12 @@ mod tests {
         };
         assert_eq!(check("{}"), Ok(()));
         assert_eq!(check(r#"{"context": {"agents": {"*": {"budget": 900}}}}"#), Ok(()));
+        assert_eq!(config.past_section_note(), None);
+        for past in [r#"{"audit": {"folder": "audit"}}"#, r#"{"audit": 3, "context": {}}"#] {
+            assert_eq!(check(past), Ok(()), "{past}");
+            let note = config.past_section_note().unwrap();
+            assert!(note.starts_with("`audit` in config.json has no effect"), "{note}");
+        }
         for (text, words) in [
             ("{", "EOF"),
             ("", "the file is empty; write {} or remove it"),
@@ -912,7 +927,6 @@ mod tests {
             (r#"{"contradictions": {"model": "m"}}"#, "contradictions.model: expected `endpoint`"),
             (r#"{"checkpoints": {"kept": 0}}"#, "checkpoints.kept: 0 is out of range"),
             (r#"{"checkpoints": {"day": 7}}"#, "did you mean `days`?"),
-            (r#"{"audit": {"folder": "audit"}}"#, "audit --all-workspaces --follow"),
             (r#"{"backup": {"folder": "x"}}"#, "backup.folder: expected the absolute path"),
             (r#"{"backup": {"keep": 3}}"#, "backup.folder: expected the absolute path"),
             (r#"{"backup": {"folder": "/x", "keep": 0}}"#, "backup.keep: 0 is out of range"),

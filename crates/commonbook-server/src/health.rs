@@ -231,6 +231,8 @@ pub(crate) fn check_settings(config: &Config) -> Vec<HealthCheck> {
     if let Some(error) = &config.settings_error {
         checks.push(HealthCheck::from_error("settings", error.clone()));
     }
+    let note = config.past_section_note();
+    checks.extend(note.map(|note| HealthCheck::healthy("settings", note)));
     checks.extend(check_contexts(config));
     checks.extend(check_checkpoints(config));
     checks.extend(check_backups(config));

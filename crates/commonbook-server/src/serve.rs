@@ -94,6 +94,9 @@ impl ServeCommand {
         let book = book.with_policy(policy).with_webhook_retries(self.webhook_retries());
         let mut address = self.bind;
         address.set_port(self.port.unwrap_or(address.port()));
+        if let Some(note) = config.past_section_note() {
+            tracing::warn!("{note}");
+        }
         let rate = RateSetting::of(config.rate.as_deref(), address.ip().is_loopback())?;
         let listener = TcpListener::bind(address).await.map_err(|error| {
             Error::new(ErrorKind::Unavailable, format!("cannot listen on {address}: {error}"))

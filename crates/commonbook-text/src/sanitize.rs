@@ -213,10 +213,56 @@ const PLAIN_WORDS_MAX: usize = 2;
 /// Words beside which another word speaks of the person or of its rules: `human-approved`, `user_rules`.
 const PERSON_WORDS: [&str; 6] = ["human", "user", "person", "owner", "rule", "rules"];
 
-/// A name or a label that a stranger chose, for a line in our own words: shortened, without marks, and
-/// in quotation marks if it could read as our own: if it has more words than a plain name, as
-/// `approved-by-the-user` has, or speaks of the person, as `human-approved` does.
+/// Words with which our own lines begin or name what stands below them. As an agent's whole name, or a whole
+/// part of it, each reads as one of these lines.
+const FRAME_WORDS: [&str; 24] = [
+    "rule",
+    "rules",
+    "order",
+    "orders",
+    "instruction",
+    "instructions",
+    "command",
+    "commands",
+    "policy",
+    "mandatory",
+    "important",
+    "note",
+    "notes",
+    "person",
+    "system",
+    "prompt",
+    "task",
+    "tasks",
+    "context",
+    "memory",
+    "memories",
+    "handoff",
+    "case",
+    "commonbook",
+];
+
+/// The name of an agent that a stranger chose, for a line in our own words: shortened, without marks, and in
+/// quotation marks if it could read as our own: if it has more words than a plain name, as
+/// `approved-by-the-user` has, speaks of the person, as `human-approved` does, or is a word of our lines, as
+/// `rules` and `claude-code/task` are.
 pub fn shown_name(text: &str) -> String {
+    let name = plain_or_quoted(text);
+    let is_of_frame = |part: &str| FRAME_WORDS.contains(&part.to_lowercase().as_str());
+    match !name.starts_with('"') && name.split('/').any(is_of_frame) {
+        true => format!("\"{name}\""),
+        false => name,
+    }
+}
+
+/// Whether a text is a plain name or a word: one that a line of ours shows as it is.
+#[must_use]
+pub fn is_plain_word(text: &str) -> bool {
+    plain_or_quoted(text) == text
+}
+
+/// A text as a name: shortened, without marks, and in quotation marks unless it is a plain name.
+fn plain_or_quoted(text: &str) -> String {
     let name = head_word(&text.replace('"', ""), NAME_CHARS_MAX);
     let is_plain_part = |part: &str| {
         let words: Vec<&str> = part.split([' ', '-', '_', '.', ':', '#', '@']).collect();
@@ -258,7 +304,7 @@ const RANK_WORDS: [&str; 21] = [
 /// The name of a kind or of a case that a stranger chose, as [`shown_name`]; in quotation marks too if a word
 /// of it claims a rank, as `user-rule` and `system-prompt` do.
 pub fn shown_label(text: &str) -> String {
-    let name = shown_name(text);
+    let name = plain_or_quoted(text);
     let lower = name.to_lowercase();
     let claims_rank =
         lower.split(|c: char| !c.is_alphabetic()).any(|word| RANK_WORDS.contains(&word));
@@ -344,6 +390,24 @@ fn is_joiner(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_is_a_word_of_our_lines_stands_in_quotation_marks() {
+        let quoted = ["rules", "system", "instructions", "person", "task", "Task", "codex/rules"];
+        for name in quoted.into_iter().chain(["import/person", "memories", "commonbook"]) {
+            assert_eq!(shown_name(name), format!("\"{name}\""));
+        }
+        let plain = ["human", "claude-code", "gemini-cli/qa", "import/codex", "task-runner", "ruler"];
+        for name in plain {
+            assert_eq!(shown_name(name), name);
+        }
+        // Kinds are words of ours.
+        for label in ["task", "handoff", "context", "task_context"] {
+            assert_eq!(shown_label(label), label);
+            assert!(is_plain_word(label), "{label}");
+        }
+        assert_eq!(shown_label("rules"), "\"rules\"");
+    }
 
     #[test]
     fn no_order_to_a_terminal_begins_otherwise() {

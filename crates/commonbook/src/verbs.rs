@@ -69,7 +69,7 @@ use crate::store::{NotifyingStore, Store};
 pub use bus::{BusFollower, EventBus};
 pub use complete::CompletionList;
 pub use consolidation::{ConsolidationObserver, ConsolidationProgress};
-pub use context::{person_rules, project_context};
+pub use context::{person_rules, person_rules_elsewhere, project_context};
 pub use figures::EventCount;
 pub use follow::agenda::FollowerAgenda;
 use follow::agenda::FollowerNews;

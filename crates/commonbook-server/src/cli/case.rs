@@ -201,7 +201,8 @@ pub(super) fn entry(entry: &CaseEntry) {
     let successor = entry.superseded_by.map(|id| format!(", superseded by {}", short(&id)));
     let id = entry.entry_id.map(|id| format!("{}  ", short(&id))).unwrap_or_default();
     print_line(&format!(
-        "{position}  {id}{kind} by {agent}, {at}{}",
+        "{position}  {id}{kind} by {agent}, {at}{}{}",
+        entry.origin_note.iter().map(|note| format!(", {note}")).collect::<String>(),
         successor.unwrap_or_default()
     ));
     print_line(&format!(

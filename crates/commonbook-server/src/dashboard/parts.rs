@@ -31,6 +31,11 @@ pub(super) fn chip(text: &str, kind: &str) -> Markup {
     html! { span class={ "chip " (kind) } { (text) } }
 }
 
+/// What a reader must know of the origin of a memory or an entry.
+pub(super) fn origin_chip(note: &str) -> Markup {
+    chip(note, if note == Trust::Quarantined.name() { "bad" } else { "warn" })
+}
+
 /// What an empty list says: that there is nothing, and what to do.
 pub(super) fn empty_list(nothing: &str, next_step: &str) -> Markup {
     html! { div class="empty" { p { (nothing) } p class="muted" { (next_step) } } }
@@ -75,11 +80,7 @@ pub(super) fn memory_marks(memory: &Memory) -> Markup {
             Importance::Normal | Importance::Low => {}
         }
         @if memory.sharing == Sharing::Private { (chip("private", "quiet")) }
-        @match memory.trust {
-            Trust::Quarantined => { (chip("quarantined", "bad")) }
-            Trust::Untrusted => { (chip("untrusted", "warn")) }
-            Trust::Normal => {}
-        }
+        @if let Some(note) = memory.origin_note() { (origin_chip(note)) }
         @if let Some(user) = &memory.user_id { (chip(&format!("about {user}"), "quiet")) }
         @if memory.superseded_by.is_some() { (chip("superseded", "quiet")) }
         @if memory.retraction.is_some() { (chip("retracted", "bad")) }

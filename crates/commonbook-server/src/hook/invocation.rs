@@ -73,7 +73,7 @@ impl<'c> HookInvocation<'c> {
         let local_config = config_around(&input, config);
         match check_switch(&local_config) {
             Err(off) if off.kind == ErrorKind::Forbidden => {
-                let response = response_where_off(&off, &input, claims, &local_config)?;
+                let response = response_where_off(&off, &input, claims, local_config)?;
                 return Ok((response.render(&input), None));
             }
             switched => switched?,
@@ -84,9 +84,8 @@ impl<'c> HookInvocation<'c> {
         }
         progress.begin(input.moment);
         let near = local_config.nearest_workspace();
-        let address = ServerAddress::of(&local_config, Some(input.client.name()))?;
-        let agent = address.as_ref().and_then(|address| address.agent.clone());
-        let local_config = Config { agent: config.agent.clone().or(agent), ..local_config };
+        let (address, local_config) =
+            ServerAddress::with_name(local_config, Some(input.client.name()))?;
         let client = resolve_caller(
             &claims_of(&input, claims),
             &local_config,
@@ -334,15 +333,16 @@ fn response_where_off(
     off: &Error,
     input: &HookInput,
     claims: &CallerClaims,
-    config: &Config,
+    config: Config,
 ) -> Result<HookResponse> {
     if config.switch.is_some() {
         return Ok(HookResponse::Nothing);
     }
-    let client = resolve_caller(&claims_of(input, claims), config, None, EntryPoint::Hook)?;
+    let (address, config) = ServerAddress::with_name(config, Some(input.client.name()))?;
+    let client = resolve_caller(&claims_of(input, claims), &config, None, EntryPoint::Hook)?;
     let rules = |agent: Option<Agent>, task: &str| {
         let caller = client.clone().narrow_to(agent.as_ref().map(Agent::as_str))?;
-        Ok::<_, Error>(rules_where_off(config, &caller, task))
+        Ok::<_, Error>(rules_where_off(&config, address.as_ref(), &caller, task))
     };
     match input.moment {
         HookEvent::Delegation => {

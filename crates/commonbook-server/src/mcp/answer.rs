@@ -380,7 +380,8 @@ fn is_passed_note(object: &Map<String, Value>) -> bool {
 fn passed_line(note: &Map<String, Value>) -> String {
     let text = |field: &str| note.get(field).and_then(Value::as_str).unwrap_or_default();
     let headline = if note.contains_key("headline") { " (headline)" } else { "" };
-    format!("#{} {}: {}{headline}", id::handle(text("id")), text("author"), text("says"))
+    let author = sanitize::shown_name(text("author"));
+    format!("#{} {author}: {}{headline}", id::handle(text("id")), text("says"))
 }
 
 /// The first characters of a text.

@@ -12,8 +12,10 @@ use rmcp::{RoleServer, ServerHandler};
 use crate::caller::{CallerClaims, resolve_caller};
 use crate::config::Config;
 use crate::project::rules_where_off;
+use crate::remote::ServerAddress;
 
 /// A server that offers nothing, with the reason.
+#[derive(Clone)]
 pub(crate) struct OffDoor {
     pub(crate) off: Error,
     pub(crate) claims: CallerClaims,
@@ -25,9 +27,11 @@ impl OffDoor {
     fn rules(&self, client: &Implementation) -> Option<String> {
         let named = || Some((client.name.clone(), client.version.clone()));
         let client = self.claims.client.clone().or_else(named);
+        let configured = self.claims.client.as_ref().map(|(name, _)| name.as_str());
+        let (address, config) = ServerAddress::with_name(self.config.clone(), configured).ok()?;
         let claims = CallerClaims { client, ..self.claims.clone() };
-        let caller = resolve_caller(&claims, &self.config, None, EntryPoint::Mcp).ok()?;
-        rules_where_off(&self.config, &caller, "")
+        let caller = resolve_caller(&claims, &config, None, EntryPoint::Mcp).ok()?;
+        rules_where_off(&config, address.as_ref(), &caller, "")
     }
 }
 
@@ -40,7 +44,10 @@ impl ServerHandler for OffDoor {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
-        let texts = [result.instructions.take(), self.rules(&request.client_info)];
+        // They may be on a server.
+        let (door, client) = (self.clone(), request.client_info);
+        let rules = tokio::task::spawn_blocking(move || door.rules(&client)).await;
+        let texts = [result.instructions.take(), rules.ok().flatten()];
         result.instructions = Some(texts.into_iter().flatten().collect::<Vec<_>>().join("\n\n"));
         Ok(result)
     }

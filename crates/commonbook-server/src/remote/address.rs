@@ -118,6 +118,17 @@ impl ServerAddress {
         };
         Ok(found.map(|address| address.with_token(config.token.as_ref())))
     }
+
+    /// The address as [`Self::of`], and the configuration with the name that the client has there.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub(crate) fn with_name(config: Config, client: Option<&str>) -> Result<(Option<Self>, Config)> {
+        let address = Self::of(&config, client)?;
+        let name = address.as_ref().and_then(|address| address.agent.clone());
+        let agent = config.agent.clone().or(name);
+        Ok((address, Config { agent, ..config }))
+    }
 }
 
 impl ServerMap {

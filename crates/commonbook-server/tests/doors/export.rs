@@ -5,18 +5,37 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
+use super::dashboard::signed_in;
 use super::tokens::token;
 use crate::world::{Home, Server};
 
-/// Lines of an export without the signatures of the home that wrote them, and with the trust that their memories
-/// have there: in another home they are `untrusted`.
+/// Lines of an export without what another home changes of a file's lines: they have no signature and no agent
+/// of the registry, memories are `untrusted`, and agents that speak by a record are below `import`.
 pub(crate) fn unsigned(lines: &str) -> String {
-    let lines = lines.replace("\"trust\":\"untrusted\"", "\"trust\":\"normal\"");
-    let bare = |line: &str| match line.rfind(",\"signature\":\"") {
-        Some(end) => format!("{}}}\n", &line[..end]),
-        None => format!("{line}\n"),
-    };
-    lines.lines().map(bare).collect()
+    let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = lines.filter(|line| line["record"] != "agent").map(|mut line| {
+        line.as_object_mut().unwrap().remove("signature");
+        as_written(&mut line);
+        format!("{line}\n")
+    });
+    lines.collect()
+}
+
+/// A value as the home wrote it that is not the one of the import.
+fn as_written(value: &mut Value) {
+    match value {
+        Value::String(text) => match text.strip_prefix("import/") {
+            Some(name) => *text = name.to_owned(),
+            None if text == "untrusted" => "normal".clone_into(text),
+            None => {}
+        },
+        Value::Array(values) => values.iter_mut().for_each(as_written),
+        Value::Object(fields) => {
+            fields.retain(|name, value| name != "nonce" && (name != "notes" || !value.is_array()));
+            fields.values_mut().for_each(as_written);
+        }
+        _ => {}
+    }
 }
 
 /// Lines of an export without signatures, and without the marks of authors in standing memory: those of
@@ -101,6 +120,26 @@ fn a_home_moves_to_another_machine_by_export_and_import() {
     let again: Value =
         serde_json::from_str(&printed(&new.run(&["import", file, "--json"]))).unwrap();
     assert_eq!((&again["created"], &again["records"]["created"]), (&json!(0), &json!(0)));
+    // Who opened the case and who handed over are names of the file, on every surface.
+    let agents = printed(&new.run(&["agents", "--workspace", "harbour"]));
+    assert!(agents.contains("import/ann"), "{agents}");
+    let read = printed(&new.run(&["case", "read", "slow-orders", "--workspace", "harbour"]));
+    assert!(read.contains(" by ann, ") && read.contains(", untrusted\n"), "{read}");
+    let context = printed(&new.run(&["case", "context", "slow-orders", "--workspace", "harbour"]));
+    assert!(
+        context.contains("Case slow-orders, from a file, closed, 1 entries")
+            && context.contains(", untrusted, entry 1\n"),
+        "{context}"
+    );
+    let server = Server::start(&new);
+    let browser = signed_in(&new, &server);
+    let page = browser.request("GET", "/dashboard/w/harbour/cases/slow-orders", &[], "").body;
+    assert!(page.contains("<span class=\"chip warn\">untrusted</span>"), "{page}");
+    drop(server);
+    let listed = printed(&new.run(&["list", "--workspace", "harbour"]));
+    assert!(listed.contains("untrusted"), "{listed}");
+    let listed = printed(&old.run(&["list", "--workspace", "harbour"]));
+    assert!(!listed.contains("untrusted"), "{listed}");
     // The journal and the rows are whole, and the work goes on.
     let doctor: Value =
         serde_json::from_str(&printed(&new.run(&["doctor", "--deep", "--json"]))).unwrap();

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::world::Home;
+use crate::world::{Home, Server};
 
 /// A user with a home and folders for projects.
 pub(crate) struct Person {
@@ -258,6 +258,59 @@ fn an_mcp_server_that_is_off_starts_and_offers_nothing() {
     assert!(lines[0]["result"]["instructions"].as_str().unwrap().contains("Commonbook is off"));
     assert_eq!(lines[1]["result"]["tools"], json!([]), "{lines:?}");
     assert!(!person.home.path().join("commonbook.db").exists());
+}
+
+#[test]
+fn where_memories_are_on_a_server_its_rules_are_told_in_a_project_that_is_off() {
+    let (shared, person) = (Home::new(), Person::new());
+    let memories = shared.path().join("memories");
+    fs::create_dir_all(&memories).unwrap();
+    let rules = "## Rules\n- Never push to main\n- Tea is at five <!-- ann 2026-11-18 -->\n";
+    fs::write(memories.join("claude-code.md"), rules).unwrap();
+    fs::write(memories.join("painter.md"), "- Two coats\n").unwrap();
+    let server = Server::start(&shared);
+    let root = person.repository("api", "h.example:a/api");
+    let setup = person.run(&root, &["setup", "claude-code", "--http", &server.url]);
+    assert!(setup.status.success(), "{}", errors(&setup));
+    fs::create_dir_all(root.join(".commonbook")).unwrap();
+    fs::write(root.join(".commonbook/config.json"), r#"{"off": true}"#).unwrap();
+    let told = || {
+        let mut mcp = person.home.program(&["mcp", "--client", "claude-code"]);
+        let offered = mcp_lines(mcp.current_dir(&root), "claude-code");
+        let instructions = offered[0]["result"]["instructions"].as_str().unwrap().to_owned();
+        [person.hook(&root, "SessionStart", &[]), instructions]
+    };
+    for said in told() {
+        for words in ["Commonbook is off", "Rules of the person you work for", "Never push"] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        assert!(!said.contains("Tea is"), "{said}");
+    }
+    let delegated = person.hook(&root, "PreToolUse", &[]);
+    assert!(delegated.contains("Two coats") && !delegated.contains("Never push"), "{delegated}");
+    let silent = person.hook(&root, "SessionStart", &[("COMMONBOOK", "off")]);
+    assert_eq!(silent, "{}\n");
+    // Nothing of the project has reached the server.
+    let kept = shared.run(&["export", "--all-workspaces"]);
+    assert!(!String::from_utf8_lossy(&kept.stdout).contains("api"), "{kept:?}");
+    drop(server);
+    for said in told() {
+        assert!(said.contains("Commonbook is off") && !said.contains("Never push"), "{said}");
+    }
+}
+
+#[test]
+fn a_section_of_an_earlier_release_stops_nothing() {
+    let person = Person::new();
+    let root = person.repository("api", "h.example:a/api");
+    fs::write(person.home.path().join("config.json"), r#"{"audit": {"folder": "x"}}"#).unwrap();
+    person.answer(&root, &["save", "Tea is at five"]);
+    assert!(person.hook(&root, "SessionStart", &[]).contains("Tea is at five"));
+    let doctor = person.run(&root, &["doctor"]);
+    let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(doctor.status.success(), "{report}");
+    assert!(report.contains("`audit` in config.json has no effect any more: remove it"), "{report}");
+    drop(Server::start(&person.home));
 }
 
 /// What an MCP server answers to a client of this name that asks for its tools.

@@ -116,6 +116,8 @@ pub struct Error {
     pub field: Option<String>,
     /// Set if the caller tried to change what another agent owns.
     pub mismatch: Option<Box<OwnershipMismatch>>,
+    /// Whether it is of a store that this process may only read.
+    pub is_unwritable: bool,
     /// The seconds to wait before the same request can succeed, if known.
     pub retry_after: Option<NonZeroU32>,
     /// The underlying error; for the log, never in a response.
@@ -132,6 +134,7 @@ impl Error {
             hint: None,
             field: None,
             mismatch: None,
+            is_unwritable: false,
             retry_after: None,
             cause: None,
         }
@@ -214,7 +217,8 @@ impl Error {
     /// A more specific code than the kind, if there is one.
     #[must_use]
     pub fn code(&self) -> Option<&'static str> {
-        self.mismatch.as_ref().map(|_| "ownership_mismatch")
+        let unwritable = self.is_unwritable.then_some(UNWRITABLE_CODE);
+        self.mismatch.as_ref().map(|_| "ownership_mismatch").or(unwritable)
     }
 
     /// The response for this error.
@@ -248,7 +252,8 @@ pub struct ErrorBody {
 pub struct ErrorDetail {
     /// The kind of the error.
     pub kind: ErrorKind,
-    /// A more specific code than the kind: `ownership_mismatch`.
+    /// A more specific code than the kind: `ownership_mismatch`, or `unwritable_store` for a store that can
+    /// only be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The field of the request that is wrong.
@@ -283,21 +288,24 @@ impl From<ErrorDetail> for Error {
             hint: detail.hint,
             field: detail.field,
             mismatch: mismatch.map(|(owner, caller)| Box::new(OwnershipMismatch { owner, caller })),
+            is_unwritable: detail.code.as_deref() == Some(UNWRITABLE_CODE),
             retry_after: detail.retry_after,
             cause: None,
         }
     }
 }
 
-/// The message about a store that this process may only read.
-const UNWRITABLE_STORE: &str = "the store cannot be written by this user";
+/// The code of the error about a store that this process may only read.
+const UNWRITABLE_CODE: &str = "unwritable_store";
 
 impl Error {
     /// The error of a write to a store that this process may only read: on a read-only disk, or of another user.
     #[must_use]
     pub fn unwritable_store() -> Self {
-        Self::new(ErrorKind::Unavailable, UNWRITABLE_STORE)
-            .hint("Write as the user that owns the home; commands that read, and `export`, work.")
+        let message = "the store cannot be written by this user";
+        let error = Self::new(ErrorKind::Unavailable, message)
+            .hint("Write as the user that owns the home; commands that read, and `export`, work.");
+        Self { is_unwritable: true, ..error }
     }
 }
 
@@ -307,7 +315,7 @@ impl Error {
 /// Every other error of the write.
 pub fn unless_unwritable<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
-        Err(error) if error.kind == ErrorKind::Unavailable && error.message == UNWRITABLE_STORE => {
+        Err(error) if error.is_unwritable => {
             tracing::debug!(%error, "a reader goes on without this write");
             Ok(None)
         }
@@ -327,5 +335,23 @@ pub fn unless_unavailable<T>(result: Result<T>) -> Result<Option<T>> {
             Ok(None)
         }
         result => result.map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_can_only_be_read_is_known_by_its_code_in_any_words_and_process() {
+        let error = Error::unwritable_store();
+        assert_eq!(error.code(), Some(UNWRITABLE_CODE));
+        let sent = Error::from(error.body(None).error);
+        let reworded = Error { message: "le magasin".to_owned(), ..sent.clone() };
+        let same_words = Error::new(ErrorKind::Unavailable, sent.message.clone());
+        for (error, goes_on) in [(error, true), (sent, true), (reworded, true), (same_words, false)]
+        {
+            assert_eq!(unless_unwritable::<()>(Err(error.clone())).is_ok(), goes_on, "{error:?}");
+        }
     }
 }

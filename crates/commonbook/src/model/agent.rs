@@ -26,6 +26,9 @@ const FILE_ENDINGS: [&str; 13] = [
     "md", "mdc", "mdx", "markdown", "txt", "json", "jsonc", "yaml", "yml", "toml", "py", "js", "ts",
 ];
 
+/// The name above the authors that a file names.
+const FILE_ROOT: &str = "import";
+
 /// The names of each client: the usual one first, then those of its hooks and its MCP connection, and
 /// what people call it.
 const CLIENT_NAMES: [&[&str]; 6] = [
@@ -94,7 +97,30 @@ impl Agent {
     /// that a file names, below `import`.
     #[must_use]
     pub fn is_nobody(&self) -> bool {
-        self.is_anonymous() || self.is_legacy() || self.root() == "import"
+        self.is_anonymous() || self.is_legacy() || self.is_of_file()
+    }
+
+    /// Whether only a file names this agent: it stands below `import`.
+    #[must_use]
+    pub fn is_of_file(&self) -> bool {
+        self.root() == FILE_ROOT
+    }
+
+    /// This agent as a file names it, which proves nothing of the agent of that name here.
+    #[must_use]
+    pub fn as_of_file(&self) -> Self {
+        match self.is_nobody() {
+            true => self.clone(),
+            false if self.0 == "*" => Self::legacy(),
+            false => Self(format!("{FILE_ROOT}/{}", self.0)),
+        }
+    }
+
+    /// The name that a file gives to the agent: this one if no file names it.
+    #[must_use]
+    pub fn name_in_file(&self) -> Self {
+        let below = self.0.strip_prefix(FILE_ROOT).and_then(|rest| rest.strip_prefix('/'));
+        below.map_or_else(|| self.clone(), |name| Self(name.to_owned()))
     }
 
     /// Whether this agent is below `other`: `claude-code/engineer` is below `claude-code`.
@@ -385,6 +411,29 @@ pub struct GetAgent {
 mod tests {
     use super::*;
     use crate::base::error::ErrorKind;
+
+    #[test]
+    fn an_agent_of_a_file_is_another_than_the_one_of_that_name_here() {
+        for (name, of_file) in [
+            ("claude-code", "import/claude-code"),
+            ("codex/engineer", "import/codex/engineer"),
+            ("system", "import/system"),
+            ("import/human", "import/human"),
+            ("anonymous", "anonymous"),
+            ("legacy", "legacy"),
+            ("*", "legacy"),
+        ] {
+            let agent = Agent::with_any_name(name).expect(name);
+            let named = agent.as_of_file();
+            assert_eq!(named.as_str(), of_file);
+            assert_eq!(named.as_of_file(), named);
+            assert!(named.is_nobody() && Agent::try_from(of_file.to_owned()).is_ok());
+            if name.starts_with('c') {
+                assert!(named.is_of_file() && !agent.is_of_file());
+                assert_eq!((named.name_in_file(), agent.name_in_file()), (agent.clone(), agent));
+            }
+        }
+    }
 
     #[test]
     fn names_are_normalised() {

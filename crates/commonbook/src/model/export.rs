@@ -20,13 +20,13 @@ use crate::model::access::Audience;
 use crate::model::agent::{Agent, AgentRecord};
 use crate::model::case::{Case, CaseProposal};
 use crate::model::checkpoint::Checkpoint;
-use crate::model::contradiction::ContradictionRecord;
+use crate::model::contradiction::{ContradictionRecord, FindingSource};
 use crate::model::entity::{Entity, EntityReview, EntityStatement, MergeRecord};
 use crate::model::graph::Relation;
 use crate::model::handoff::Handoff;
 use crate::model::handoff::choose::MemoryExclusion;
 use crate::model::memory::{Memory, UpdateMemory};
-use crate::model::origin::TextOrigin;
+use crate::model::origin::{TextOrigin, rename_authors};
 use crate::model::session::Session;
 use crate::model::workspace::Workspace;
 
@@ -397,6 +397,38 @@ impl ExportRecord {
     /// `invalid` with the field for a record whose value is not valid.
     pub fn from_json(value: Value) -> Result<Self> {
         input::from_value(value)
+    }
+
+    /// The record of a line of this origin. Where it proves no agent, every agent that speaks by the record is
+    /// one of its file, and an earlier revision of a memory is not trusted.
+    ///
+    /// # Errors
+    /// As [`Self::from_json`].
+    pub fn of_origin(mut line: Value, origin: TextOrigin) -> Result<Self> {
+        let keeps_names = origin.proves_agents() || line["record"] == "revisions";
+        if !keeps_names && let Some(value) = line.get_mut("value") {
+            rename_authors(value);
+        }
+        let mut record = Self::from_json(line)?;
+        match &mut record {
+            Self::Standing(file) => file.origin = origin,
+            _ if origin.proves_agents() => {}
+            Self::Revisions(revisions) => revisions.iter_mut().for_each(Memory::distrust),
+            Self::Handoff(state) => {
+                let handoff = &mut state.handoff;
+                handoff.cycle = None;
+                // Its target has answered.
+                if !handoff.status.is_open() {
+                    handoff.to = handoff.to.as_of_file();
+                }
+            }
+            Self::Contradiction(record) if record.found.found_by == FindingSource::Person => {
+                record.found.found_by = FindingSource::Agent;
+                record.found.stated_by = Some(Agent::human().as_of_file());
+            }
+            _ => {}
+        }
+        Ok(record)
     }
 
     /// The workspace that the record belongs to; `None` for the header and for files of the home.

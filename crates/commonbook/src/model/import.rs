@@ -364,10 +364,7 @@ impl ImportLine {
             return Ok(Self::Exported(Box::new(memory)));
         }
         if ExportRecord::is_record(&value) {
-            let mut record = ExportRecord::from_json(origin.admit(value))?;
-            if let ExportRecord::Standing(file) = &mut record {
-                file.origin = origin;
-            }
+            let record = ExportRecord::of_origin(origin.admit(value), origin)?;
             return Ok(Self::Record(Box::new(record)));
         }
         let mut turn = plain::turn_of(input::without_controls(value))?;

@@ -2,7 +2,8 @@
 //!
 //! A line of an import that this home wrote carries the home's signature, and becomes what it was. Every
 //! other line is a text of a file: whatever it says of itself, it becomes no rule and no word of the person,
-//! and leads no context. Another home's key signs no line, so that a move to another machine goes by `backup`.
+//! and leads no context. The agents that its records name (who handed over, opened a case or stated something)
+//! are names of that file, below `import`. Another home's key signs no line, so that a move to another machine goes by `backup`.
 //! The files of a vault know two origins more.
 
 use serde_json::{Map, Value};
@@ -18,6 +19,24 @@ const FILE_PERSON_NAME: &str = "import/human";
 
 /// Fields whose value is a text or an addressee, not an author.
 const FIELDS_WITHOUT_AUTHOR: [&str; 6] = ["text", "title", "summary", "topics", "to", "metadata"];
+
+/// Fields of a record whose value is an agent, or a list of agents, that speaks by it.
+const AUTHOR_FIELDS: [&str; 11] = [
+    "agent",
+    "agents_involved",
+    "agreed",
+    "author",
+    "authors",
+    "from",
+    "last_agent",
+    "opened_by",
+    "resolved_by",
+    "said_by",
+    "stated_by",
+];
+
+/// Fields of a record below which no agent speaks: what someone stated, and who may read it.
+const FIELDS_WITHOUT_AGENT: [&str; 3] = ["value", "audience", "audiences"];
 
 /// The origin of a text, as the program itself knows it and never as the text says. What the text may do
 /// follows from this alone; `docs/security.md` has the table.
@@ -140,6 +159,40 @@ fn rename_person(value: &mut Value) {
     }
 }
 
+/// Gives what a record says to be agents' words to agents of its file: none of them proves to be the agent of
+/// that name here, which receives it as data of a file.
+pub(in crate::model) fn rename_authors(record: &mut Value) {
+    match record {
+        Value::Array(values) => values.iter_mut().for_each(rename_authors),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let name = name.as_str();
+                if AUTHOR_FIELDS.contains(&name) {
+                    rename_author(value);
+                } else if !FIELDS_WITHOUT_AUTHOR.contains(&name)
+                    && !FIELDS_WITHOUT_AGENT.contains(&name)
+                {
+                    rename_authors(value);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Renames an agent or a list of agents; what else stands there, such as an id or an entity, stays.
+fn rename_author(value: &mut Value) {
+    match value {
+        Value::String(name) => {
+            if let Ok(agent) = Agent::try_from(name.clone()) {
+                *name = agent.as_of_file().into();
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(rename_author),
+        other => rename_authors(other),
+    }
+}
+
 /// Whether a name is the person's, however it is written: `HUMAN` and `human_agent` are too.
 fn is_person(name: &str) -> bool {
     Agent::with_any_name(name).is_ok_and(|agent| agent == Agent::human())
@@ -188,6 +241,30 @@ mod tests {
             let origin = TextOrigin::of_line(&Value::Object(line), Some(&key("1")));
             assert_eq!(origin, TextOrigin::File, "{field}");
         }
+    }
+
+    #[test]
+    fn a_record_of_a_file_speaks_for_no_agent() {
+        let mut record = json!({
+            "from": "claude-code", "to": "codex", "task": "ann", "lead": "codex",
+            "memories": [{"author": "codex/qa", "text": "codex", "notes": ["ann"]}],
+            "attributes": {"owner": {"value": {"agent": "ann"}, "agent": "ann", "agreed": ["bob"]}},
+            "audience": {"owner": "ann", "agent": "ann"}, "opened_by": "import/human"
+        });
+        rename_authors(&mut record);
+        assert_eq!(
+            record,
+            json!({
+                "from": "import/claude-code", "to": "codex", "task": "ann", "lead": "codex",
+                "memories": [{"author": "import/codex/qa", "text": "codex", "notes": ["ann"]}],
+                "attributes": {"owner": {"value": {"agent": "ann"}, "agent": "import/ann",
+                    "agreed": ["import/bob"]}},
+                "audience": {"owner": "ann", "agent": "ann"}, "opened_by": "import/human"
+            })
+        );
+        let mut relation = json!({"from": "ent_01m7y9c4dpeqkspxh7a865d434", "author": "ann"});
+        rename_authors(&mut relation);
+        assert_eq!(relation["from"], "ent_01m7y9c4dpeqkspxh7a865d434");
     }
 
     #[test]

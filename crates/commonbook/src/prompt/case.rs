@@ -44,11 +44,12 @@ impl CaseTextBuilder {
     /// A text without entries, of at most `max_tokens`.
     #[must_use]
     pub fn new(case: &Case, max_tokens: usize, fence: Fence, now: Timestamp) -> Self {
-        let Case { key, title, status, version, .. } = case;
+        let Case { key, title, status, version, opened_by, .. } = case;
+        let of_file = if opened_by.is_of_file() { ", from a file" } else { "" };
         let title = PromptEntry::Quote { heading: String::new(), text: title.clone() };
         let mut block = PromptBlock {
             lead: format!(
-                "Case {}, {status}, {version} entries, the newest summaries last:",
+                "Case {}{of_file}, {status}, {version} entries, the newest summaries last:",
                 shown_label(key.as_str())
             ),
             ..PromptBlock::default()
@@ -151,6 +152,10 @@ pub(super) fn entry_item(entry: &CaseEntry) -> Option<PromptItem> {
     let kind = entry.kind.map_or("entry", EntryKind::name);
     let text = entry.summary.clone().unwrap_or_default();
     let item = PromptItem::new(entry.entry_id?, kind, entry.agent.as_ref()?, entry.at?, text);
+    let item = match &entry.origin_note {
+        Some(note) => PromptItem { notes: Vec::new(), ..item }.with_note(note),
+        None => item,
+    };
     let item = entry.origin.iter().fold(item, PromptItem::said_by);
     Some(item.with_note(format!("entry {}", entry.position)))
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::base::limits;
 use crate::model::memory::Memory;
 use crate::prompt::block::PromptSection;
-use crate::prompt::item::{PromptEntry, PromptItem, basis_note, private_note, trust_note};
+use crate::prompt::item::{PromptEntry, PromptItem, basis_note, private_note};
 use commonbook_text::headline::{first_words, headline};
 use commonbook_text::tokens;
 
@@ -62,8 +62,8 @@ impl HeadlineItem {
 /// its origin is not trusted, and that it rests on what has changed.
 #[must_use]
 pub fn headline_notes(memory: &Memory) -> Vec<String> {
-    let basis = basis_note(memory);
-    private_note(memory).into_iter().chain(trust_note(memory)).chain(basis).collect()
+    let origin = memory.origin_note().map(str::to_owned);
+    private_note(memory).into_iter().chain(origin).chain(basis_note(memory)).collect()
 }
 
 /// A memory by its headline as a list says it, with its notes before the words: `private > The depot shuts at

@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{EntityId, Id, IdKind, MemoryId, handle};
 use crate::model::agent::Agent;
-use crate::model::caller::EntryPoint;
 use crate::model::case::digest::DigestOrigin;
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus, FindingSource};
 use crate::model::entity::{AttributeClaim, Entity, EntityAttribute};
-use crate::model::memory::{ChangedBasis, Importance, Memory, Sharing, Trust};
+use crate::model::memory::{ChangedBasis, Importance, Memory, Sharing};
 use commonbook_text::day::{day, day_or_time};
 use commonbook_text::fence::{CONTRADICTION_NOTE, HEADING_MARK, ITEM_MARK};
 use commonbook_text::sanitize::{shown_label, shown_name};
@@ -84,16 +83,16 @@ impl PromptItem {
         Self { text, ..Self::named(&id.to_string(), kind, author, at) }
     }
 
-    /// An item with this name for an id, without text and notes.
+    /// An item with this name for an id, without text; a note says if only a file names its author.
     #[must_use]
     pub fn named(id: &str, kind: &str, author: &(impl ToString + ?Sized), at: Timestamp) -> Self {
         Self {
             handle: handle(id).to_owned(),
             id: id.to_owned(),
             kind: kind.to_owned(),
+            notes: file_note(&author.to_string()).into_iter().collect(),
             author: author.to_string(),
             at,
-            notes: Vec::new(),
             text: String::new(),
             is_headline: false,
             against: None,
@@ -110,13 +109,15 @@ impl PromptItem {
         };
         let at = memory.valid_from.unwrap_or(memory.recorded_at);
         let mut item = Self::new(memory.id, memory.memory_type.as_str(), &memory.owner, at, text);
+        // What a memory says of its origin stands below.
+        item.notes.clear();
         if let Some(origin) = DigestOrigin::of(memory) {
             item = item.said_by(&origin);
         }
         if memory.importance > Importance::Normal {
             item.notes.push(memory.importance.to_string());
         }
-        item.notes.extend(trust_note(memory));
+        item.notes.extend(memory.origin_note().map(str::to_owned));
         item.notes.extend(basis_note(memory));
         item
     }
@@ -137,6 +138,14 @@ impl PromptItem {
     pub fn with_note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
+    }
+
+    /// The item as one of a file: its head says so, and nothing else that the file says of it.
+    #[must_use]
+    pub fn as_of_file(self) -> Self {
+        let against = self.against.map(|other| Box::new(other.as_of_file()));
+        let notes = vec!["from a file".to_owned()];
+        Self { notes, against, contradictions: Vec::new(), ..self }
     }
 
     /// The item with those of these marks that are its own.
@@ -295,13 +304,10 @@ impl PromptItem {
     }
 }
 
-/// What a reader must know of a memory whose origin is not trusted.
-pub(super) fn trust_note(memory: &Memory) -> Option<String> {
-    let is_of_file = memory.source.how == EntryPoint::Import && memory.owner != Agent::human();
-    match memory.trust {
-        Trust::Untrusted => Some(memory.trust.to_string()),
-        _ => is_of_file.then(|| "from a file".to_owned()),
-    }
+/// What a reader must know of a text whose author only a file names.
+pub(super) fn file_note(author: &str) -> Option<String> {
+    let agent = Agent::try_from(author.to_owned()).ok();
+    agent.filter(Agent::is_of_file).map(|_| "from a file".to_owned())
 }
 
 /// What a memory rests on that has changed since.

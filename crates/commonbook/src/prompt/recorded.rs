@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use commonbook_text::sanitize::{readable, shown_name};
+use commonbook_text::sanitize::{is_plain_word, readable};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -97,9 +97,9 @@ fn holds_text(value: &Value) -> bool {
     }
 }
 
-/// Whether a text is empty, a time, or what a line of ours shows as a name without quotation marks.
+/// Whether a text is empty, a time, or a plain word or name.
 fn is_plain(text: &str) -> bool {
-    text.is_empty() || text.parse::<Timestamp>().is_ok() || shown_name(text) == text
+    text.is_empty() || text.parse::<Timestamp>().is_ok() || is_plain_word(text)
 }
 
 #[cfg(test)]

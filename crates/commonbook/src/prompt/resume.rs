@@ -459,13 +459,15 @@ fn resume_frame(checkpoint: Option<&Checkpoint>, now: Timestamp) -> PromptBlock 
     let lead = match checkpoint {
         None => "You continue a session that has no checkpoint:".to_owned(),
         Some(checkpoint) => {
-            let Checkpoint { id, kind, agents_involved, created_at, .. } = checkpoint;
-            let agents: Vec<&str> = agents_involved.iter().map(Agent::as_str).collect();
+            let Checkpoint { id, kind, agent, agents_involved, created_at, .. } = checkpoint;
+            let agents: Vec<String> =
+                agents_involved.iter().map(|agent| shown_name(agent.as_str())).collect();
+            let of_file = if agent.is_of_file() { ", from a file" } else { "" };
             let agents = agents.join(", ");
             let agents = tokens::cut(&agents, SHORT_TEXT_TOKENS_MAX);
             let (made, id) = (day(*created_at, now), id.to_string());
             let id = handle(&id);
-            format!("You continue a session from its {kind} checkpoint {id}, {made}, by {agents}:")
+            format!("You continue a session from its {kind} checkpoint {id}, {made}, by {agents}{of_file}:")
         }
     };
     PromptBlock { lead, ..PromptBlock::default() }

@@ -52,7 +52,7 @@ pub(super) use going_on::news_since;
 use going_on::{EarlierWork, earlier_work, session_to_resume, unfinished_handoffs};
 use past::PastTime;
 use standing_parts::ContextFrame;
-pub use standing_parts::{person_rules, project_context};
+pub use standing_parts::{person_rules, person_rules_elsewhere, project_context};
 
 /// Waiting handoffs that are considered: the oldest that the session has not heard.
 const WAITING_HANDOFFS_MAX: usize = 3;

@@ -20,7 +20,7 @@ use crate::model::case::digest::{
     propose_entries,
 };
 use crate::model::case::{AppendEntries, Case, CaseProposal};
-use crate::model::memory::{ListOrder, Memory};
+use crate::model::memory::{ListOrder, Memory, Trust};
 use crate::model::search::{IndexQuery, MemoryFilter, MemoryRef, SearchFilter};
 use crate::model::session::{Session, SessionFilter};
 use crate::store::Tx;
@@ -259,7 +259,10 @@ fn heirs_of_sources(tx: &Tx<'_>, sight: &Sight, entries: &[StoredMemory]) -> Res
 
 /// Whether a memory can go into a case: everybody who reads the case may read the memory.
 pub(super) fn is_shareable(memory: &Memory) -> bool {
-    memory.case.is_none() && access::is_common(memory) && memory.is_current()
+    memory.case.is_none()
+        && access::is_common(memory)
+        && memory.is_current()
+        && memory.trust == Trust::Normal
 }
 
 /// The entries of a case that are in sight, in their order.

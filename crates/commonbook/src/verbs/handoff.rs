@@ -457,7 +457,10 @@ fn expire_handoff(tx: &mut Tx<'_>, handoff: &Handoff, id: MemoryId, now: Timesta
         sharing: Some(Sharing::Shared),
         ..SaveMemory::default()
     };
-    let memory: Memory = request.memory(&source, Sharing::Shared, id, now)?;
+    let mut memory: Memory = request.memory(&source, Sharing::Shared, id, now)?;
+    if handoff.from.is_of_file() {
+        memory.distrust();
+    }
     keep_memory(tx, &memory, now)?;
     let sequence = tx.append_event(&after.event(EventKind::HandoffExpired, &system, now))?;
     tx.step_handoff(&after, sequence)

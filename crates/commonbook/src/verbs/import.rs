@@ -164,6 +164,12 @@ impl Commonbook {
                         }
                         self.import_standing(caller, &file).map(PreparedLine::Written)
                     }
+                    ExportRecord::Handoff(mut state) if state.handoff.from.is_of_file() => {
+                        // Who wrote the file knows the marks that it names.
+                        let nonce = self.fence(caller)?.nonce_for(&state.handoff.id.to_string());
+                        state.package["nonce"] = nonce.into_owned().into();
+                        Ok(PreparedLine::Record(Box::new(ExportRecord::Handoff(state))))
+                    }
                     record => Ok(PreparedLine::Record(Box::new(record))),
                 };
             }
@@ -295,7 +301,7 @@ fn write_memory(
 fn admit_record(caller: &Caller, record: &ExportRecord) -> Result<()> {
     match (record, record.author()) {
         (ExportRecord::Export(_), _) => Ok(()),
-        (_, Some(author)) => access::may_import(caller, author),
+        (_, Some(author)) => access::may_import(caller, &author.name_in_file()),
         (_, None) => require_scope(caller, TokenScope::Admin).map_err(|error| {
             let message = "only an administrator may import what others decided or handed over";
             Error { message: message.to_owned(), ..error }.hint(

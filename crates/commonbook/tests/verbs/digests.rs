@@ -9,6 +9,8 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::case::EntryKind;
 use commonbook::model::case::digest::DigestResult;
 use commonbook::model::case::digest::writing::{DigestWriter, WriterKind, WriterRequest};
+use commonbook::model::import;
+use commonbook::model::origin::TextOrigin;
 use commonbook::store::JournalScope;
 use serde_json::{Value, json};
 
@@ -55,6 +57,26 @@ fn world() -> World {
     let own = json!({"text": "My own guess is the orders cache.", "sharing": "private"});
     world.book.save_memory(&at_work, &request(own)).unwrap();
     world
+}
+
+#[test]
+fn a_digest_says_nothing_that_only_a_file_states() {
+    let world = world();
+    let stated = digest(&world.book, true).proposed.len();
+    assert!(stated > 1, "{stated}");
+    let page = world.book.list_memories(&caller("ann"), &request(json!({}))).unwrap();
+    let elsewhere = World::new();
+    let session = page.items.iter().find_map(|memory| memory.session.clone()).unwrap();
+    let lines = crate::export::export(&world.book, &caller("human"), json!({}));
+    let lines = lines.into_iter().map(|line| {
+        let line = Value::Object(line).to_string();
+        import::parse(line.as_bytes(), TextOrigin::File).unwrap()
+    });
+    let results = elsewhere.book.import_lines(&caller("human"), None, lines.collect()).unwrap();
+    assert!(results.iter().all(std::result::Result::is_ok), "{results:?}");
+    let list = elsewhere.book.list_memories(&caller("ann"), &request(json!({}))).unwrap().items;
+    assert!(list.iter().any(|memory| memory.session.as_deref() == Some(session.as_str())));
+    assert_eq!(digest(&elsewhere.book, true).proposed.len(), 0);
 }
 
 #[test]

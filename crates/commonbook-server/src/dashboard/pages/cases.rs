@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use super::super::parts::{
-    act_button, agent, chip, choice, empty_list, form_fields, handle, next_page, time,
+    act_button, agent, chip, choice, empty_list, form_fields, handle, next_page, origin_chip, time,
 };
 use super::super::request::{LINES_SUFFIX, PageContent, PageRequest, SameCall};
 use crate::output::count_text;
@@ -317,6 +317,7 @@ fn entry_row(
                 @if let Some(origin) = &entry.origin { span class="muted" { "said by " (origin.said_by()) } }
                 @if let Some(at) = entry.at { (time(at)) }
                 @if is_new { (chip("unread", "warn")) }
+                @if let Some(note) = &entry.origin_note { (origin_chip(note)) }
                 @if let Some(importance) = entry.importance.filter(|importance| importance.name() != "normal") { (chip(importance.name(), "warn")) }
                 @for topic in &entry.topics { a class="chip topic" href=(request.path_with("memories", &[("topic", topic)])) { (topic) } }
                 @for older in &entry.supersedes { a href=(memory_path(older)) { "supersedes " (position_of(older)) } }

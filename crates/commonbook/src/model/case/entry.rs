@@ -150,6 +150,9 @@ pub struct CaseEntry {
     /// Why it does not hold any more, if it was retracted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retraction: Option<Retraction>,
+    /// What to know of its origin: `untrusted`, `quarantined`, or `from a file`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin_note: Option<String>,
 }
 
 impl CaseEntry {
@@ -158,6 +161,7 @@ impl CaseEntry {
     pub fn of(memory: Memory, supersedes: Vec<MemoryId>) -> Self {
         let kind = EntryKind::of(&memory.memory_type);
         let origin = DigestOrigin::of(&memory);
+        let origin_note = memory.origin_note().map(str::to_owned);
         let memory = without_sources_line(memory, origin.as_ref());
         // An entry without a full text keeps its summary as the memory's text.
         let (summary, text) = match memory.summary {
@@ -181,6 +185,7 @@ impl CaseEntry {
             superseded_by: memory.superseded_by,
             origin,
             retraction: memory.retraction,
+            origin_note,
         }
     }
 

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Memory, Trust};
+use crate::model::agent::Agent;
+use crate::model::caller::EntryPoint;
 use crate::base::error::{Error, Result};
 use crate::base::{input, limits};
 use commonbook_text::injection::{self, InjectionReason};
@@ -168,6 +170,16 @@ impl Memory {
     pub fn distrust(&mut self) {
         if self.trust == Trust::Normal {
             self.trust = Trust::Untrusted;
+        }
+    }
+
+    /// What a reader must know of its origin: that it is quarantined or not trusted, or that a file brought it.
+    #[must_use]
+    pub fn origin_note(&self) -> Option<&'static str> {
+        let is_of_file = self.source.how == EntryPoint::Import && self.owner != Agent::human();
+        match self.trust {
+            Trust::Normal => is_of_file.then_some("from a file"),
+            trust => Some(trust.name()),
         }
     }
 

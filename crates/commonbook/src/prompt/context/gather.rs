@@ -14,7 +14,7 @@ use crate::model::handoff::{Handoff, HandoffStatus};
 use crate::model::memory::{Memory, RetractionNotice};
 use crate::prompt::headlines::headline_notes;
 use crate::prompt::item::PromptItem;
-use commonbook_text::sanitize::shown_name;
+use commonbook_text::sanitize::shown_label;
 
 /// The handoffs that wait for an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,8 +161,10 @@ impl CandidateBuilder<'_> {
             against: None,
             contradictions: Vec::new(),
         };
-        let item =
-            item.with_note(format!("waits for your decision in case {}", shown_name(key.as_str())));
+        let is_of_file = entries.iter().flat_map(|entry| &entry.authors).any(Agent::is_of_file);
+        let item = if is_of_file { item.as_of_file() } else { item };
+        let case = shown_label(key.as_str());
+        let item = item.with_note(format!("waits for your decision in case {case}"));
         ContextCandidate::of(item, ContextSource::Entry)
     }
 

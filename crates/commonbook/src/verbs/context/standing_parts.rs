@@ -367,11 +367,41 @@ pub fn person_rules(
 ) -> Result<Option<String>> {
     let caller = Caller { project: None, ..caller.clone() };
     let files = StandingFileCache::of(home.to_owned()).read(&caller, SystemClock.now());
-    let Some(file) = files.iter().find(|file| file.target.is_in_home()) else { return Ok(None) };
+    match files.iter().find(|file| file.target.is_in_home()) {
+        Some(file) => rules_of_file(&caller, home, task, preferences, file),
+        None => Ok(None),
+    }
+}
+
+/// The person's rules in the text of the caller's role in the home of a server elsewhere, as
+/// [`person_rules`]. `home` is the one of this process, whose key makes the marks.
+///
+/// # Errors
+/// As [`person_rules`].
+pub fn person_rules_elsewhere(
+    caller: &Caller,
+    home: &Path,
+    task: &str,
+    preferences: &ContextPreferences,
+    text: String,
+) -> Result<Option<String>> {
+    let caller = Caller { project: None, ..caller.clone() };
+    let file = StandingFile::elsewhere(caller.agent.role(), text, SystemClock.now());
+    rules_of_file(&caller, home, task, preferences, &file)
+}
+
+/// The person's items of a file of a home as a context of their own; `None` if it has none.
+fn rules_of_file(
+    caller: &Caller,
+    home: &Path,
+    task: &str,
+    preferences: &ContextPreferences,
+    file: &StandingFile,
+) -> Result<Option<String>> {
     let evidence = AuthorEvidence { in_home: true, signer: None, learned: &HashMap::new() };
     let mut parts = StandingDocument::parse(&file.text).parts_by_author(evidence);
     parts.retain(|part| part.author == ItemAuthor::Person);
-    let text = context_of_file(&caller, home, task, preferences, file, parts)?;
+    let text = context_of_file(caller, home, task, preferences, file, parts)?;
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 

@@ -94,7 +94,9 @@ pub(super) fn check_written_text(record: &ExportRecord) -> Result<()> {
 
 fn add_case(tx: &mut Tx<'_>, case: &Case, now: Timestamp) -> Result<bool> {
     if let Some(here) = tx.case(&case.workspace, &case.key)? {
-        if (&here.opened_by, here.opened_at) == (&case.opened_by, case.opened_at) {
+        // An earlier release kept the names of a file.
+        let opened = |case: &Case| (case.opened_by.name_in_file(), case.opened_at);
+        if opened(&here) == opened(case) {
             return Ok(false);
         }
         let message = format!(
@@ -254,6 +256,9 @@ fn add_handoff(tx: &mut Tx<'_>, state: &HandoffState, now: Timestamp) -> Result<
         let item: PromptItem = input::from_value(item.clone())?;
         let id: MemoryId = item.id.parse()?;
         package.memories.insert(id, item);
+    }
+    if handoff.from.is_of_file() {
+        package = package.as_of_file();
     }
     let event = tx.append_event(&handoff.event(EventKind::HandoffCreated, &handoff.from, now))?;
     let (left_out, packed) = (left_out.clone(), handoff.clone());

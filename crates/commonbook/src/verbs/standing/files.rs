@@ -338,6 +338,17 @@ impl StandingFile {
         };
         Self { target: target.clone(), text: text.into(), damage, at, read }
     }
+
+    /// The file of a role in the home of a server elsewhere, with this text.
+    pub(in crate::verbs) fn elsewhere(role: &str, text: String, at: Timestamp) -> Self {
+        let target = StandingTarget {
+            location: StandingLocation::Home,
+            path: PathBuf::from(standing_file_name(role)),
+            exists: true,
+            key: StandingKey { project: String::new(), role: role.to_owned() },
+        };
+        Self::of(&target, text, None, at)
+    }
 }
 
 impl StandingTarget {
