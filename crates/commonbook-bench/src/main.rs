@@ -37,7 +37,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use commonbook::Commonbook;
 use commonbook::base::clock::Clock;
 use commonbook::base::error::Result;
@@ -50,6 +50,7 @@ use tempfile::TempDir;
 
 use commonbook_server::child::{self, step_error};
 use commonbook_server::config::Config;
+use commonbook_server::output::TypedCommand;
 use commonbook_server::{follow, output};
 
 #[global_allocator]
@@ -167,7 +168,10 @@ fn main() -> ExitCode {
     let _log = commonbook_server::start_log(&config, false, true);
     let result = bench.run(&config, json).and_then(|()| output::finish());
     result.map_or_else(
-        |error| output::print_error(&error, "commonbook-bench", json),
+        |error| {
+            let (words, arguments) = ("commonbook-bench".to_owned(), BenchArguments::command());
+            output::print_error(&error, &TypedCommand { words, arguments }, json)
+        },
         |()| ExitCode::SUCCESS,
     )
 }
