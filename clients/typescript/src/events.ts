@@ -1,0 +1,113 @@
+/** The journal as it grows, read again after each loss of the connection. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { CommonbookError } from "./errors.js";
+import type { operations } from "./generated/openapi.js";
+import { queryOf } from "./transport.js";
+import type { Schemas } from "./verbs.js";
+
+/** What a reader of the journal asks for: kinds of events, topics, importance, and where it begins. */
+export interface EventRequest extends NonNullable<operations["follow_events"]["parameters"]["query"]> {
+  /** Ends the iteration. */
+  signal?: AbortSignal;
+  /** Hears that events after this sequence may be lost, as after a failover of the database: read again what you keep. */
+  onResync?: (after: number) => void;
+}
+
+/** One message of the stream. */
+interface StreamMessage {
+  id?: string;
+  event?: string;
+  data: string;
+}
+
+/** The way to the stream. */
+export interface EventSource {
+  open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
+  /** Milliseconds to wait after a failed attempt; `undefined` if the failure is final. */
+  delayAfter(attempt: number, error: CommonbookError): number | undefined;
+  /** Attempts to reach the server the first time. */
+  attempts: number;
+}
+
+// The server sends a comment after 15 seconds without an event.
+const SILENCE_MS = 45_000;
+
+/** The events after a sequence, until the signal or the reader ends the iteration. */
+export async function* followEvents(
+  source: EventSource, request: EventRequest, after: number,
+): AsyncGenerator<Schemas["Event"], void, undefined> {
+  const { signal, onResync, after: _, ...filter } = request;
+  let last: string | undefined;
+  let position = after;
+  let isReached = false;
+  for (let attempt = 1; !signal?.aborted; attempt += 1) {
+    const connection = new AbortController();
+    const end = () => connection.abort();
+    signal?.addEventListener("abort", end);
+    try {
+      const headers: Record<string, string> = last === undefined ? {} : { "last-event-id": last };
+      const path = `/events/stream?${queryOf({ ...filter, after: position })}`;
+      const response = await source.open(path, headers, connection.signal);
+      isReached = true;
+      for await (const message of readMessages(response, connection)) {
+        // A notice such as `lagged` has no id: the missed events follow.
+        if (message.id === undefined) continue;
+        last = message.id;
+        attempt = 0;
+        const data = JSON.parse(message.data) as Schemas["Event"] & { after: number };
+        if (message.event === "resync") {
+          position = data.after;
+          onResync?.(data.after);
+          continue;
+        }
+        position = data.sequence;
+        yield data;
+      }
+    } catch (error) {
+      if (signal?.aborted) return;
+      // A connection that breaks is opened again.
+      if (error instanceof CommonbookError) {
+        const delay = source.delayAfter(attempt, error);
+        if (delay === undefined || (!isReached && attempt >= source.attempts)) throw error;
+        await sleep(delay, undefined, { signal }).catch(() => undefined);
+      }
+    } finally {
+      signal?.removeEventListener("abort", end);
+      connection.abort();
+    }
+  }
+}
+
+/** The messages of a stream; fails when it is silent for too long. */
+async function* readMessages(response: Response, connection: AbortController): AsyncGenerator<StreamMessage> {
+  const watch = setTimeout(() => connection.abort(), SILENCE_MS);
+  watch.unref();
+  try {
+    let message: StreamMessage = { data: "" };
+    for await (const line of readLines(response)) {
+      watch.refresh();
+      if (line === "") {
+        if (message.data) yield message;
+        message = { data: "" };
+        continue;
+      }
+      const [, name, value = ""] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
+      if (name === "id") message.id = value;
+      else if (name === "event") message.event = value;
+      else if (name === "data") message.data += message.data ? `\n${value}` : value;
+    }
+  } finally {
+    clearTimeout(watch);
+  }
+}
+
+async function* readLines(response: Response): AsyncGenerator<string> {
+  let rest = "";
+  const decoder = new TextDecoder();
+  for await (const part of response.body as unknown as AsyncIterable<Uint8Array>) {
+    const lines = (rest + decoder.decode(part, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield line.replace(/\r$/, "");
+  }
+}
