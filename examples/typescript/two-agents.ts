@@ -5,7 +5,7 @@
 import { Commonbook } from "commonbook";
 
 const planner = await Commonbook.connect({ agent: "planner" });
-const builder = planner.as({ agent: "builder" });
+const builder = planner.acting({ agent: "builder" });
 
 await planner.save("The payment service retries three times, then waits for a person.", { memory_type: "decision" });
 const { hits } = await builder.search("What happens when a payment fails?");

@@ -73,7 +73,7 @@ export class Commonbook {
   }
 
   /** The same memory for another agent, user, workspace or session; a session stays only if it is named. */
-  as(caller: CallerOptions): Commonbook {
+  acting(caller: CallerOptions): Commonbook {
     return new Commonbook(this.transport, { ...this.caller, session: undefined, ...caller });
   }
 
@@ -107,14 +107,28 @@ export class Commonbook {
     return await this.send("search_memory", { ...fields, query }, options) as Schemas["SearchResponse"];
   }
 
-  /** Reads a memory by its id or handle. Fails with `NotFound` if the caller does not see it. */
-  async get(id: string, fields: { at?: string } = {}, options?: CallOptions): Promise<Schemas["Memory"]> {
-    return await this.send("get_memory", { ...fields, id }, options) as Schemas["Memory"];
+  /** Reads a memory by its id or handle, and with `ids` others beside it. Fails with `NotFound` for one out of sight. */
+  async get(
+    id: string, fields: OtherFields<"get_memory", "id"> = {}, options?: CallOptions,
+  ): Promise<Schemas["OpenedMemories"]> {
+    return await this.send("get_memory", { ...fields, id }, options) as Schemas["OpenedMemories"];
   }
 
   /** Lists memories, the newest first; `next` of the answer is the `cursor` of the next page. */
   async list(fields: VerbFields<"list_memories"> = {}, options?: CallOptions): Promise<Schemas["MemoryPage"]> {
     return await this.send("list_memories", fields, options) as Schemas["MemoryPage"];
+  }
+
+  /** Every memory that `list` has with these fields, on all pages: `for await (const memory of book.listAll())`. */
+  async *listAll(
+    fields: OtherFields<"list_memories", "cursor"> = {}, options?: CallOptions,
+  ): AsyncGenerator<Schemas["Memory"], void, undefined> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.list({ limit: 100, ...fields, cursor }, options);
+      yield* page.items;
+      cursor = page.next ?? undefined;
+    } while (cursor);
   }
 
   /** Changes the fields that are given, of a memory of the caller. */
@@ -171,9 +185,21 @@ export class Commonbook {
     return await this.send("changes_since", fields, options) as Schemas["ChangesResponse"];
   }
 
-  /** The case with this key. It is opened by `open`, or by the first `append` if it has a title here. */
-  case(key: string, { title }: { title?: string } = {}): Case {
+  /** Marks how far the caller has read a case or the journal; the end by default. */
+  async markRead(
+    position?: number, fields: OtherFields<"mark_read", "position"> = {}, options?: CallOptions,
+  ): Promise<Schemas["ReadMark"]> {
+    return await this.send("mark_read", { ...fields, position }, options) as Schemas["ReadMark"];
+  }
+
+  /** The case with this key. With a title its first entry opens it, else `openCase` does. */
+  case(key: string, title?: string): Case {
     return new Case(this, key, title);
+  }
+
+  /** Opens or finds a case, by its key, its title or both. */
+  async openCase(fields: VerbFields<"open_case">, options?: CallOptions): Promise<Schemas["OpenCaseResult"]> {
+    return await this.send("open_case", fields, options) as Schemas["OpenCaseResult"];
   }
 
   /** Lists cases. */
@@ -181,15 +207,26 @@ export class Commonbook {
     return await this.send("list_cases", fields, options) as Schemas["CasePage"];
   }
 
-  /** Starts a session, or finds the one that was begun as this `client_session`. */
-  async session(fields: VerbFields<"start_session"> = {}, options?: CallOptions): Promise<Session> {
-    const started = await this.send("start_session", fields, options) as Schemas["StartSessionResult"];
+  /**
+   * Starts a session; what the answer saves belongs to it. `clientSession` is your own id, by which a later process finds the
+   * session again.
+   */
+  async session(
+    clientSession?: string, fields: OtherFields<"start_session", "client_session"> = {}, options?: CallOptions,
+  ): Promise<Session> {
+    const request = { ...fields, client_session: clientSession };
+    const started = await this.send("start_session", request, options) as Schemas["StartSessionResult"];
     return new Session(this.transport, this.caller, started.session);
   }
 
   /** Lists sessions, the newest first. */
   async sessions(fields: VerbFields<"list_sessions"> = {}, options?: CallOptions): Promise<Schemas["SessionPage"]> {
     return await this.send("list_sessions", fields, options) as Schemas["SessionPage"];
+  }
+
+  /** Reads a session with its newest memories. */
+  async getSession(session: string, options?: CallOptions): Promise<Schemas["SessionDetails"]> {
+    return await this.send("get_session", { session }, options) as Schemas["SessionDetails"];
   }
 
   /** Goes on with an earlier session, as `text` for a model. `session` of the answer is the one for further work. */
@@ -204,6 +241,13 @@ export class Commonbook {
     fields: VerbFields<"create_checkpoint"> = {}, options?: CallOptions,
   ): Promise<VerbAnswer<"create_checkpoint">> {
     return await this.send("create_checkpoint", fields, options) as VerbAnswer<"create_checkpoint">;
+  }
+
+  /** The checkpoints of a session, by default of the one that is open; the newest first. */
+  async checkpoints(
+    fields: VerbFields<"list_checkpoints"> = {}, options?: CallOptions,
+  ): Promise<Schemas["CheckpointPage"]> {
+    return await this.send("list_checkpoints", fields, options) as Schemas["CheckpointPage"];
   }
 
   /** Saves a summary into the session's case, else as a memory; marks the case as read, and creates a checkpoint. */
@@ -255,23 +299,37 @@ export class Commonbook {
     return await this.send("withdraw_handoff", { handoff, reason }, options) as VerbAnswer<"withdraw_handoff">;
   }
 
+  /** The agents of the workspace, by name. */
+  async agents(options?: CallOptions): Promise<Schemas["AgentList"]> {
+    return await this.send("list_agents", {}, options) as Schemas["AgentList"];
+  }
+
+  /** Figures of the workspace. */
+  async stats(options?: CallOptions): Promise<Schemas["WorkspaceStats"]> {
+    return await this.send("get_memory_stats", {}, options) as Schemas["WorkspaceStats"];
+  }
+
+  /** The address of the server. */
+  async url(): Promise<string> {
+    return (await this.transport.finder.find()).url;
+  }
+
   /**
    * The events of the journal as they happen: `for await (const event of book.events({ events: ["memory.saved"] }))`. It begins
    * after the sequence `after`, else when the loop asks for its first event, and goes on after a lost connection and a restart
    * of the server without a gap or a repetition. Leaving the loop, or the signal, ends it. Fails with what the server refuses,
-   * and with `Unavailable` if no server answers at its beginning.
+   * and with `Unavailable` if no server answers within `patienceMs`.
    */
   async *events(request: EventRequest = {}): AsyncGenerator<Schemas["Event"], void, undefined> {
     const { signal } = request;
     if (signal?.aborted) return;
     const headers = await this.headers();
     // A stream that breaks before its first event must still know where it began.
-    const after = request.after ?? (await this.call("get_memory_stats", {}, { signal })).events;
+    const after = request.after ?? (await this.stats({ signal })).events;
     const { transport } = this;
     yield* followEvents({
       open: (path, own, ended) => transport.openStream(path, { ...headers, ...own }, ended),
       delayAfter: (attempt, error) => transport.delayAfter(attempt, error),
-      attempts: transport.policy.attempts,
     }, request, after);
   }
 
@@ -307,11 +365,6 @@ export class Commonbook {
 export class Case {
   constructor(private readonly book: Commonbook, readonly key: string, private readonly title?: string) {}
 
-  /** Opens the case, or finds it. */
-  async open(fields: OtherFields<"open_case", "key"> = {}): Promise<VerbAnswer<"open_case">> {
-    return await this.book.call("open_case", { title: this.title, ...fields, key: this.key });
-  }
-
   /** Appends an entry. With `expected_version`, an answer with `moved` says that others have appended meanwhile. */
   async append(summary: string, fields: EntryFields = {}): Promise<Schemas["AppendResult"]> {
     const { title, expected_version, based_on, require_current, idempotency_key, ...entry } = fields;
@@ -333,8 +386,8 @@ export class Case {
   }
 
   /** Marks the case as read up to a position, its end by default. */
-  async markRead(position?: number): Promise<VerbAnswer<"mark_read">> {
-    return await this.book.call("mark_read", { case: this.key, position });
+  async markRead(position?: number): Promise<Schemas["ReadMark"]> {
+    return await this.book.markRead(position, { case: this.key });
   }
 
   /** The newest summaries, as `text` for a model. */
@@ -343,7 +396,7 @@ export class Case {
   }
 
   /** The case without its entries. */
-  async show(): Promise<VerbAnswer<"get_case">> {
+  async get(): Promise<VerbAnswer<"get_case">> {
     return await this.book.call("get_case", { key: this.key });
   }
 

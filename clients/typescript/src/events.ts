@@ -10,8 +10,10 @@ import type { Schemas } from "./verbs.js";
 export interface EventRequest extends NonNullable<operations["follow_events"]["parameters"]["query"]> {
   /** Ends the iteration. */
   signal?: AbortSignal;
+  /** Milliseconds without an answer of a server after which the iteration fails; 60,000 by default. */
+  patienceMs?: number;
   /** Hears that events after this sequence may be lost, as after a failover of the database: read again what you keep. */
-  onResync?: (after: number) => void;
+  onGap?: (after: number) => void;
 }
 
 /** One message of the stream. */
@@ -26,30 +28,30 @@ export interface EventSource {
   open(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response>;
   /** Milliseconds to wait after a failed attempt; `undefined` if the failure is final. */
   delayAfter(attempt: number, error: CommonbookError): number | undefined;
-  /** Attempts to reach the server the first time. */
-  attempts: number;
 }
 
 // The server sends a comment after 15 seconds without an event.
 const SILENCE_MS = 45_000;
+const PATIENCE_MS = 60_000;
 
 /** The events after a sequence, until the signal or the reader ends the iteration. */
 export async function* followEvents(
   source: EventSource, request: EventRequest, after: number,
 ): AsyncGenerator<Schemas["Event"], void, undefined> {
-  const { signal, onResync, after: _, ...filter } = request;
+  const { signal, onGap, patienceMs = PATIENCE_MS, after: _, ...filter } = request;
   let last: string | undefined;
   let position = after;
-  let isReached = false;
+  let answeredAt = performance.now();
   for (let attempt = 1; !signal?.aborted; attempt += 1) {
     const connection = new AbortController();
     const end = () => connection.abort();
     signal?.addEventListener("abort", end);
+    let isOpen = false;
     try {
       const headers: Record<string, string> = last === undefined ? {} : { "last-event-id": last };
       const path = `/events/stream?${queryOf({ ...filter, after: position })}`;
       const response = await source.open(path, headers, connection.signal);
-      isReached = true;
+      isOpen = true;
       for await (const message of readMessages(response, connection)) {
         // A notice such as `lagged` has no id: the missed events follow.
         if (message.id === undefined) continue;
@@ -58,7 +60,7 @@ export async function* followEvents(
         const data = JSON.parse(message.data) as Schemas["Event"] & { after: number };
         if (message.event === "resync") {
           position = data.after;
-          onResync?.(data.after);
+          onGap?.(data.after);
           continue;
         }
         position = data.sequence;
@@ -66,13 +68,14 @@ export async function* followEvents(
       }
     } catch (error) {
       if (signal?.aborted) return;
-      // A connection that breaks is opened again.
+      // A connection that breaks is opened again; what a reader of the events throws never comes here.
       if (error instanceof CommonbookError) {
         const delay = source.delayAfter(attempt, error);
-        if (delay === undefined || (!isReached && attempt >= source.attempts)) throw error;
+        if (delay === undefined || performance.now() + delay - answeredAt > patienceMs) throw error;
         await sleep(delay, undefined, { signal }).catch(() => undefined);
       }
     } finally {
+      if (isOpen) answeredAt = performance.now();
       signal?.removeEventListener("abort", end);
       connection.abort();
     }

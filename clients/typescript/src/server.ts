@@ -40,7 +40,7 @@ const START_TIMEOUT_MS = 60_000;
 
 // Who calls is said by each request, and never by the process that happened to start the server.
 const CALLER_VARIABLES = [
-  "COMMONBOOK_AGENT_ID", "COMMONBOOK_USER_ID", "COMMONBOOK_SESSION", "COMMONBOOK_URL", "COMMONBOOK_TOKEN",
+  "COMMONBOOK_AGENT_ID", "COMMONBOOK_USER_ID", "COMMONBOOK_WORKSPACE", "COMMONBOOK_SESSION", "COMMONBOOK_URL", "COMMONBOOK_TOKEN",
 ];
 
 /** A server at a URL. */
@@ -106,11 +106,7 @@ export class LocalServer implements ServerFinder {
     const arguments_ = ["serve", "--port", "0", "--home", this.home];
     const { child, url } = await launch(findProgram(this.options.program), arguments_, withoutCaller());
     this.child = child;
-    // Neither the server nor what it prints keeps this process alive, and the server ends with it.
-    child.unref();
-    const end = () => child.kill();
-    process.once("exit", end);
-    child.once("exit", () => process.off("exit", end));
+    endWithProcess(child);
     return url;
   }
 }
@@ -251,6 +247,14 @@ export async function launch(
   } finally {
     clearTimeout(late);
   }
+}
+
+/** Lets a server end with this process, and not keep it alive. */
+export function endWithProcess(child: ChildProcess): void {
+  child.unref();
+  const end = () => child.kill();
+  process.once("exit", end);
+  child.once("exit", () => process.off("exit", end));
 }
 
 /** Ends a server, and waits until it has ended. */

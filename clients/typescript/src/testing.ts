@@ -5,72 +5,78 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Commonbook, type CommonbookOptions } from "./book.js";
-import { findProgram, launch, stop, withoutCaller } from "./server.js";
+import { endWithProcess, findProgram, launch, stop, withoutCaller } from "./server.js";
 
 /** How a server for tests is started. */
-export interface TestServerOptions {
+export interface TemporaryServerOptions {
   /** The path of the program; found as `Commonbook` finds it by default. */
   program?: string;
-  /** Further arguments of `commonbook serve`. */
-  arguments?: string[];
-  /** Further variables of its environment. By default searches compare words alone, which needs no model. */
-  env?: Record<string, string>;
+  /** Variables of the server's environment. Unless one names an embedder, searches compare words alone, which starts fast. */
+  environment?: Record<string, string>;
 }
 
-/** A server on a free port, with a temporary home that goes with it. */
-export class TestServer {
-  private constructor(
-    private child: ChildProcess,
-    /** The URL of the server. It stays the same when the server is restarted. */
-    readonly url: string,
+/** A server on a free port, with a home of its own. */
+export class TemporaryServer {
+  private child?: ChildProcess;
+  private address = "";
+
+  /** Is made by `temporaryServer`. */
+  constructor(
     /** The folder of its data. */
     readonly home: string,
-    private readonly options: TestServerOptions,
+    private readonly options: TemporaryServerOptions,
   ) {}
 
-  /** Starts a server. Fails with `Unavailable` if the program is missing, or says what it logged. */
-  static async start(options: TestServerOptions = {}): Promise<TestServer> {
-    const home = await mkdtemp(join(tmpdir(), "commonbook-"));
-    try {
-      const { child, url } = await serve(home, "0", options);
-      return new TestServer(child, url, home, options);
-    } catch (error) {
-      await rm(home, { recursive: true, force: true });
-      throw error;
-    }
+  /** The URL of the server; the same after `stop` and `start`. */
+  get url(): string {
+    return this.address;
   }
 
-  /** A book at this server, in the workspace `test` if no other is named. */
-  book(options: Omit<CommonbookOptions, "url" | "home" | "program"> = {}): Commonbook {
-    return new Commonbook({ workspace: "test", ...options, url: this.url });
-  }
-
-  /** Kills the server and starts it again, with the same home and URL. */
-  async restart(): Promise<void> {
-    await stop(this.child, "SIGKILL");
-    const { child } = await serve(this.home, new URL(this.url).port, this.options);
+  /** Starts the server, after `stop` at the same URL. Fails with `Unavailable` and what it logged. */
+  async start(): Promise<void> {
+    if (this.child) return;
+    const { COMMONBOOK_DATABASE: _, ...own } = withoutCaller();
+    const environment = { ...own, COMMONBOOK_EMBEDDER: "off", ...this.options.environment };
+    const port = this.address ? new URL(this.address).port : "0";
+    const serve = ["serve", "--home", this.home, "--port", port];
+    const { child, url } = await launch(findProgram(this.options.program), serve, environment);
+    endWithProcess(child);
     this.child = child;
+    this.address = url;
   }
 
-  /** Ends the server and removes its home. */
-  async stop(): Promise<void> {
-    await stop(this.child);
+  /** Ends the server; with `SIGKILL` as a crash would. Its data stays. */
+  async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+    const { child } = this;
+    this.child = undefined;
+    if (child) await stop(child, signal);
+  }
+
+  /** Ends the server and removes its data. */
+  async remove(): Promise<void> {
+    await this.stop();
     await rm(this.home, { recursive: true, force: true });
   }
 
-  /** Stops the server at the end of `await using`. */
+  /** A book at this server, for the agent `tester` in the workspace `tests` if no other is named. */
+  book(agent = "tester", options: Omit<CommonbookOptions, "agent" | "url" | "home" | "program"> = {}): Commonbook {
+    return new Commonbook({ workspace: "tests", ...options, agent, url: this.url });
+  }
+
+  /** Removes all of it at the end of `await using`. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
+    await this.remove();
   }
 }
 
-async function serve(home: string, port: string, options: TestServerOptions): Promise<{ child: ChildProcess; url: string }> {
-  const env = { ...withoutCaller(), COMMONBOOK_EMBEDDER: "off", ...options.env };
-  const arguments_ = ["serve", "--home", home, "--port", port, ...options.arguments ?? []];
-  const started = await launch(findProgram(options.program), arguments_, env);
-  const end = () => started.child.kill();
-  process.once("exit", end);
-  started.child.once("exit", () => process.off("exit", end));
-  started.child.unref();
-  return started;
+/** Starts a server with an empty memory. `remove` it at the end, or say `await using server = await temporaryServer()`. */
+export async function temporaryServer(options: TemporaryServerOptions = {}): Promise<TemporaryServer> {
+  const server = new TemporaryServer(await mkdtemp(join(tmpdir(), "commonbook-")), options);
+  try {
+    await server.start();
+    return server;
+  } catch (error) {
+    await server.remove();
+    throw error;
+  }
 }

@@ -5,16 +5,16 @@ import { after, before, test } from "node:test";
 import {
   Commonbook, CommonbookError, Conflict, Forbidden, Invalid, NotFound, TooLarge, Unauthenticated, Unavailable,
 } from "commonbook";
-import { TestServer } from "commonbook/testing";
+import { type TemporaryServer, temporaryServer } from "commonbook/testing";
 
-let server: TestServer;
+let server: TemporaryServer;
 let book: Commonbook;
 
 before(async () => {
-  server = await TestServer.start();
-  book = server.book({ agent: "rook" });
+  server = await temporaryServer();
+  book = server.book("rook");
 });
-after(() => server.stop());
+after(() => server.remove());
 
 /** The error with which a call fails. */
 async function failure(call: Promise<unknown>): Promise<CommonbookError> {
@@ -28,7 +28,7 @@ test("each kind is a class of its own", async () => {
     [() => book.save("x", { memory_type: "no type" }), Invalid, "invalid", "memory_type"],
     [() => book.get("mem_00000000000000000000000000"), NotFound, "not_found", undefined],
     [() => book.update(memory.id, { text: "Seven", expected_revision: 9 }), Conflict, "conflict", undefined],
-    [() => book.as({ agent: "jay" }).delete(memory.id), Forbidden, "forbidden", undefined],
+    [() => book.acting({ agent: "jay" }).delete(memory.id), Forbidden, "forbidden", undefined],
     [() => book.save("x".repeat(70_000)), TooLarge, "too_large", "text"],
     [() => book.get(""), Invalid, "invalid", "id"],
   ];
@@ -43,7 +43,7 @@ test("each kind is a class of its own", async () => {
 
 test("an error has the code, the status and the id of the request", async () => {
   const { memory } = await book.save("The fence is blue.");
-  const error = await failure(book.as({ agent: "jay" }).update(memory.id, { text: "It is red." }));
+  const error = await failure(book.acting({ agent: "jay" }).update(memory.id, { text: "It is red." }));
   assert.deepEqual([error.code, error.status, error.details.owner], ["ownership_mismatch", 403, "rook"]);
   assert.match(error.requestId ?? "", /^req_/);
 });
@@ -69,6 +69,6 @@ test("a call ends with its signal", async () => {
 });
 
 test("a wrong token is refused", async () => {
-  const wrong = server.book({ token: "cbk_wrong" });
+  const wrong = server.book("rook", { token: "cbk_wrong" });
   assert.ok(await failure(wrong.list()) instanceof Unauthenticated);
 });

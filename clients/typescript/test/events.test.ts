@@ -5,27 +5,27 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, test } from "node:test";
 import { Commonbook, Invalid, Unavailable } from "commonbook";
-import { TestServer } from "commonbook/testing";
+import { type TemporaryServer, temporaryServer } from "commonbook/testing";
 import { FaultyProxy } from "./proxy.js";
 
-let server: TestServer;
+let server: TemporaryServer;
 let proxy: FaultyProxy;
 let book: Commonbook;
 
 before(async () => {
-  server = await TestServer.start();
+  server = await temporaryServer();
   proxy = await FaultyProxy.start(server.url);
-  book = new Commonbook({ url: proxy.url, agent: "rook", workspace: "test", retry: { firstDelayMs: 1 } });
+  book = new Commonbook({ url: proxy.url, agent: "rook", workspace: "tests", retry: { firstDelayMs: 1 } });
 });
 after(async () => {
   await proxy.stop();
-  await server.stop();
+  await server.remove();
 });
 
 const SAVES = { events: ["memory.saved" as const] };
 
 test("a stream goes on after a cut and a restart, without a gap or a repetition", async () => {
-  const writer = server.book({ agent: "jay", retry: { firstDelayMs: 1 } });
+  const writer = server.book("jay", { retry: { firstDelayMs: 1 } });
   const saved: string[] = [];
   const save = async (text: string) => saved.push((await writer.save(text)).memory.id);
   await save("The first lamp is lit.");
@@ -40,7 +40,8 @@ test("a stream goes on after a cut and a restart, without a gap or a repetition"
   await save("The second lamp is lit.");
   await save("The third lamp is lit.");
   await next();
-  await server.restart();
+  await server.stop("SIGKILL");
+  await server.start();
   await save("The fourth lamp is lit.");
   await next();
   await next();
@@ -57,7 +58,7 @@ test("a stream that breaks before its first event misses none", async () => {
   await opened;
   proxy.fail({ kind: "break" });
   proxy.breakStreams();
-  const { memory } = await server.book({ agent: "jay" }).save("The tide comes in at noon.");
+  const { memory } = await server.book("jay").save("The tide comes in at noon.");
   assert.equal((await first).value?.subject, memory.id);
   await events.return();
 });
@@ -71,7 +72,7 @@ test("filters choose events, and a loop ends with its signal", async () => {
       stop.abort();
     }
   })();
-  await server.book({ agent: "jay" }).case("lamp", { title: "The lamp" }).open();
+  await server.book("jay").openCase({ key: "lamp", title: "The lamp" });
   await loop;
   assert.deepEqual(kinds, ["case.opened"]);
   assert.equal((await book.events({ signal: AbortSignal.abort() }).next()).done, true);
@@ -79,8 +80,8 @@ test("filters choose events, and a loop ends with its signal", async () => {
 
 test("what the server refuses, and a server that never answers, are errors", async () => {
   await assert.rejects(book.events({ events: ["no.such" as never] }).next(), Invalid);
-  const gone = new Commonbook({ url: "http://127.0.0.1:1", retry: { attempts: 2, firstDelayMs: 1 } });
-  await assert.rejects(gone.events({ after: 0 }).next(), Unavailable);
+  const gone = new Commonbook({ url: "http://127.0.0.1:1", retry: { firstDelayMs: 1 } });
+  await assert.rejects(gone.events({ after: 0, patienceMs: 20 }).next(), Unavailable);
 });
 
 test("a notice that events were lost is heard, and is no event", async () => {
@@ -96,7 +97,7 @@ test("a notice that events were lost is heard, and is no event", async () => {
   await new Promise<void>((resolve) => fake.listen(0, "127.0.0.1", resolve));
   const heard: number[] = [];
   const book = new Commonbook({ url: `http://127.0.0.1:${(fake.address() as AddressInfo).port}` });
-  const events = book.events({ after: 9, onResync: (position) => heard.push(position) });
+  const events = book.events({ after: 9, onGap: (position) => heard.push(position) });
   assert.equal((await events.next()).value?.sequence, 4);
   assert.deepEqual(heard, [3]);
   await events.return();

@@ -3,18 +3,18 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Commonbook, Forbidden, Invalid, NotFound } from "commonbook";
-import { TestServer } from "commonbook/testing";
+import { type TemporaryServer, temporaryServer } from "commonbook/testing";
 
-let server: TestServer;
+let server: TemporaryServer;
 let rook: Commonbook;
 let jay: Commonbook;
 
 before(async () => {
-  server = await TestServer.start();
-  rook = server.book({ agent: "rook" });
-  jay = rook.as({ agent: "jay" });
+  server = await temporaryServer();
+  rook = server.book("rook");
+  jay = rook.acting({ agent: "jay" });
 });
-after(() => server.stop());
+after(() => server.remove());
 
 test("what one agent saves, another finds, reads and lists", async () => {
   const { memory, outcome } = await rook.save("The teapot holds four cups.", { topics: ["tea"], importance: "high" });
@@ -25,6 +25,7 @@ test("what one agent saves, another finds, reads and lists", async () => {
   assert.equal((await jay.get(memory.id)).text, memory.text);
   const listed = await jay.list({ owner: "rook", limit: 1 });
   assert.deepEqual(listed.items.map(({ id }) => id), [memory.id]);
+  assert.equal((await jay.stats()).memories, 1);
 });
 
 test("several memories are saved together", async () => {
@@ -32,6 +33,11 @@ test("several memories are saved together", async () => {
   assert.deepEqual(items.map(({ outcome }) => outcome), ["created", "created"]);
   await assert.rejects(rook.saveAll([{ text: "Kettle three is red." }, { text: "" }]), Invalid);
   assert.equal((await rook.search('"three is red"')).total, 0);
+  const texts: string[] = [];
+  for await (const { text } of jay.listAll({ limit: 1, topic: "kettle" })) texts.push(text);
+  assert.equal(texts.length, 0);
+  for await (const { text } of jay.listAll({ limit: 1, owner: "rook" })) texts.push(text);
+  assert.equal(texts.length, 3);
 });
 
 test("a memory is changed, deleted and restored by its owner alone", async () => {
@@ -66,7 +72,7 @@ test("context, briefing and learning", async () => {
 });
 
 test("a case is opened, appended to, read, marked and closed", async () => {
-  const matter = rook.case("lighthouse", { title: "The lighthouse" });
+  const matter = rook.case("lighthouse", "The lighthouse");
   const first = await matter.append("Green paint from now on", { kind: "decision", topics: ["paint"] });
   assert.deepEqual([first.context_version, first.entries.length], [1, 1]);
   const theirs = jay.case("lighthouse");
@@ -78,26 +84,30 @@ test("a case is opened, appended to, read, marked and closed", async () => {
   await theirs.markRead();
   assert.equal((await theirs.read()).entries.length, 0);
   assert.equal((await jay.changes({ case: "lighthouse" })).entries.length, 0);
+  assert.ok((await jay.changes()).left >= 0 && (await jay.markRead()).position > 0);
+  assert.equal((await jay.changes()).changes.length, 0);
   await matter.update({ labels: ["sea"] });
-  assert.deepEqual((await matter.show()).labels, ["sea"]);
+  assert.deepEqual((await matter.get()).labels, ["sea"]);
   await matter.close();
   assert.deepEqual((await jay.cases({ status: "closed" })).items.map(({ key }) => key), ["lighthouse"]);
   await matter.reopen();
   await matter.archive();
-  assert.equal((await matter.show()).status, "archived");
-  assert.equal((await rook.case("harbour").open({ title: "The harbour" })).case.key, "harbour");
+  assert.equal((await matter.get()).status, "archived");
+  assert.equal((await rook.openCase({ key: "harbour", title: "The harbour" })).case.key, "harbour");
 });
 
 test("a session holds what is saved in it, and is gone on with", async () => {
-  const work = await rook.session({ client_session: "run-7", case: "harbour" });
+  const work = await rook.session("run-7", { case: "harbour" });
   const { memory } = await work.save("The crane lifts nine tonnes.");
   assert.equal(memory.session, work.id);
   await work.touch();
   const checkpoint = await work.checkpoint({ title: "Before the storm" });
   assert.equal(checkpoint.session, work.id);
+  assert.deepEqual((await work.checkpoints()).items.map(({ id }) => id), [checkpoint.id]);
   const summarised = await work.checkpointAndSummarise("The crane was measured.");
   assert.equal(summarised.checkpoint.session, work.id);
-  const again = await rook.session({ client_session: "run-7" });
+  assert.equal((await jay.getSession(work.id)).memory_count, 2);
+  const again = await rook.session("run-7");
   assert.equal(again.id, work.id);
   const resumed = await rook.resume(work.id, { budget: 1000 });
   assert.match(resumed.text, /nine tonnes/);
@@ -125,6 +135,8 @@ test("work is handed over, with its result", async () => {
 
 test("any verb of the API is called by its name", async () => {
   const { items } = await rook.call("list_agents");
+  assert.deepEqual((await rook.agents()).items, items);
+  assert.equal(await rook.url(), server.url);
   assert.deepEqual(items.map(({ agent }) => agent).sort(), ["jay", "rook"]);
   await assert.rejects(rook.call("get_agent", { name: "rook/no one" }), NotFound);
   const stated = await rook.call("resolve_entity", { type: "tool", value: "Crane" });
@@ -133,9 +145,9 @@ test("any verb of the API is called by its name", async () => {
 });
 
 test("names of any script, users and workspaces reach the server", async () => {
-  const other = rook.as({ agent: "müller", user: "ännchen", workspace: "café" });
+  const other = rook.acting({ agent: "müller", user: "ännchen", workspace: "café" });
   const { memory } = await other.save("I like my tea strong.", { about: "user" });
   assert.deepEqual([memory.owner, memory.workspace, memory.user_id], ["müller", "café", "ännchen"]);
   assert.equal((await rook.search("strong tea")).hits.some((hit) => hit.memory.id === memory.id), false);
-  await assert.rejects(rook.as({ agent: "a\nb" }).list(), { kind: "invalid", field: "agent" });
+  await assert.rejects(rook.acting({ agent: "a\nb" }).list(), { kind: "invalid", field: "agent" });
 });

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { Commonbook, Forbidden, Unauthenticated, Unavailable } from "commonbook";
-import { TestServer } from "commonbook/testing";
+import { temporaryServer } from "commonbook/testing";
 
 const program = process.env.COMMONBOOK_PROGRAM ?? "commonbook";
 const folder = mkdtempSync(join(tmpdir(), "commonbook-local-"));
@@ -87,8 +87,8 @@ test("where Commonbook is off, nothing is written", async () => {
 });
 
 test("the server of a project precedes the home, and a URL of the environment both", async () => {
-  await using server = await TestServer.start();
-  await using second = await TestServer.start();
+  await using server = await temporaryServer();
+  await using second = await temporaryServer();
   mkdirSync(home, { recursive: true });
   const file = join(home, "servers.json");
   const headers = { "x-proxy": "1" };
@@ -98,7 +98,7 @@ test("the server of a project precedes the home, and a URL of the environment bo
     process.chdir(join(shop, "src"));
     const { memory } = await new Commonbook().save("The cups are white.");
     assert.equal(memory.owner, "rook");
-    const read = await server.book({ workspace: memory.workspace }).get(memory.id);
+    const read = await server.book("rook", { workspace: memory.workspace }).get(memory.id);
     assert.equal(read.text, memory.text);
     process.env.COMMONBOOK_URL = second.url;
     assert.equal((await new Commonbook().list()).items.length, 0);
@@ -113,18 +113,18 @@ test("the server of a project precedes the home, and a URL of the environment bo
 });
 
 test("a token proves its agent", async () => {
-  await using server = await TestServer.start();
+  await using server = await temporaryServer();
   const created = execFileSync(program, ["token", "create", "rook", "--json", "--home", server.home], { encoding: "utf8" });
   const { secret: token } = JSON.parse(created) as { secret: string };
   await assert.rejects(server.book().list(), Unauthenticated);
-  assert.equal((await server.book({ token }).save("The tin is full.")).memory.owner, "rook");
-  const local = new Commonbook({ home: server.home, token, workspace: "test" });
+  assert.equal((await server.book("rook", { token }).save("The tin is full.")).memory.owner, "rook");
+  const local = new Commonbook({ home: server.home, token, workspace: "tests" });
   assert.equal((await local.list()).items.length, 1);
 });
 
 test("a program that is missing or does not start says so", async () => {
   await assert.rejects(new Commonbook({ home: join(folder, "no"), program: "/no/such/program" }).list(), Unavailable);
   writeFileSync(join(folder, "file"), "");
-  const wrong = new Commonbook({ home: join(folder, "file"), workspace: "test" });
+  const wrong = new Commonbook({ home: join(folder, "file"), workspace: "tests" });
   await assert.rejects(wrong.list(), (error: Unavailable) => /did not start: .*\S/s.test(error.message));
 });

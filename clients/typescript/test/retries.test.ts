@@ -3,23 +3,23 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Commonbook, RateLimited, Unavailable } from "commonbook";
-import { TestServer } from "commonbook/testing";
+import { type TemporaryServer, temporaryServer } from "commonbook/testing";
 import { FaultyProxy } from "./proxy.js";
 
 const UNAVAILABLE = JSON.stringify({ error: { kind: "unavailable", message: "the store is locked", hint: "Wait." } });
 
-let server: TestServer;
+let server: TemporaryServer;
 let proxy: FaultyProxy;
 let book: Commonbook;
 
 before(async () => {
-  server = await TestServer.start();
+  server = await temporaryServer();
   proxy = await FaultyProxy.start(server.url);
-  book = new Commonbook({ url: proxy.url, agent: "rook", workspace: "test", retry: { firstDelayMs: 1 } });
+  book = new Commonbook({ url: proxy.url, agent: "rook", workspace: "tests", retry: { firstDelayMs: 1 } });
 });
 after(async () => {
   await proxy.stop();
-  await server.stop();
+  await server.remove();
 });
 
 test("a save whose answer is lost is written once", async () => {
@@ -38,14 +38,14 @@ test("a batch and an appended entry are written once", async () => {
   await book.saveAll([{ text: "Buoy one is red." }]);
   assert.equal((await book.list()).items.length, 2);
   proxy.fail({ kind: "lose answer" });
-  const appended = await book.case("ferry", { title: "The ferry" }).append("It sails on Sundays too");
+  const appended = await book.case("ferry", "The ferry").append("It sails on Sundays too");
   assert.equal(appended.context_version, 1);
 });
 
 test("the author's own idempotency key is sent", async () => {
   proxy.fail();
   await book.save("The pier is wet.", { idempotency_key: "tide-1" });
-  await book.as({ agent: "rook" }).save("The pier is wet.", { idempotency_key: "tide-1" });
+  await book.acting({ agent: "rook" }).save("The pier is wet.", { idempotency_key: "tide-1" });
   assert.deepEqual(proxy.seen.map(({ key }) => key), ["tide-1", "tide-1"]);
 });
 
@@ -84,7 +84,7 @@ test("a call without a key is sent once if it may have been written, else again"
 test("a step of a handoff whose answer is lost is made again", async () => {
   const { handoff } = await book.handoff("jay", "Tie the boat");
   proxy.fail({ kind: "lose answer" });
-  assert.equal((await book.as({ agent: "jay" }).acceptHandoff(handoff.id)).handoff.status, "accepted");
+  assert.equal((await book.acting({ agent: "jay" }).acceptHandoff(handoff.id)).handoff.status, "accepted");
   assert.equal(proxy.seen.length, 2);
 });
 
