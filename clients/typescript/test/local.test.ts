@@ -46,7 +46,7 @@ test("a server is started, used by others, and ends with its book", async () => 
   await book.close();
   assert.equal(existsSync(addressFile), false);
 
-  // Whoever is left starts the next one.
+  // The book that is left starts the next server.
   assert.equal((await other.get(memory.id)).text, memory.text);
   await other.close();
 });
