@@ -349,12 +349,15 @@ export class Commonbook {
 
   private async headers(): Promise<CallerHeaders> {
     const { agent, user, session, workspace } = this.caller;
-    const { agent: known } = await this.transport.finder.find();
+    const { finder } = this.transport;
+    // Before the server: where Commonbook is off, none is started.
+    const place = workspace ?? await finder.workspace();
+    const { agent: known } = await finder.find();
     const named = {
       "x-commonbook-agent": agent ?? known,
       "x-commonbook-user": user,
       "x-commonbook-session": session,
-      "x-commonbook-workspace": workspace ?? await this.transport.finder.workspace(),
+      "x-commonbook-workspace": place,
     };
     const given = Object.entries(named).filter((pair): pair is [string, string] => Boolean(pair[1]));
     return Object.fromEntries(given.map(([name, value]) => [name, headerValue(name, value)]));

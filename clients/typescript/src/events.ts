@@ -1,7 +1,7 @@
 /** The journal as it grows, read again after each loss of the connection. */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { CommonbookError } from "./errors.js";
+import { CommonbookError, unavailable } from "./errors.js";
 import type { operations } from "./generated/openapi.js";
 import { queryOf } from "./transport.js";
 import type { Schemas } from "./verbs.js";
@@ -34,6 +34,8 @@ export interface EventSource {
 const SILENCE_MS = 45_000;
 const PATIENCE_MS = 60_000;
 
+const ENDED = unavailable("the stream of events ended", "See whether the server runs.");
+
 /** The events after a sequence, until the signal or the reader ends the iteration. */
 export async function* followEvents(
   source: EventSource, request: EventRequest, after: number,
@@ -46,13 +48,14 @@ export async function* followEvents(
     const connection = new AbortController();
     const end = () => connection.abort();
     signal?.addEventListener("abort", end);
-    let isOpen = false;
+    const watch = setTimeout(end, SILENCE_MS).unref();
+    let failure = ENDED;
     try {
       const headers: Record<string, string> = last === undefined ? {} : { "last-event-id": last };
       const path = `/events/stream?${queryOf({ ...filter, after: position })}`;
       const response = await source.open(path, headers, connection.signal);
-      isOpen = true;
-      for await (const message of readMessages(response, connection)) {
+      answeredAt = Infinity;
+      for await (const message of readMessages(response, watch)) {
         // A notice such as `lagged` has no id: the missed events follow.
         if (message.id === undefined) continue;
         last = message.id;
@@ -67,41 +70,35 @@ export async function* followEvents(
         yield data;
       }
     } catch (error) {
-      if (signal?.aborted) return;
-      // A connection that breaks is opened again; what a reader of the events throws never comes here.
-      if (error instanceof CommonbookError) {
-        const delay = source.delayAfter(attempt, error);
-        if (delay === undefined || performance.now() + delay - answeredAt > patienceMs) throw error;
-        await sleep(delay, undefined, { signal }).catch(() => undefined);
-      }
+      // Anything else is a connection that broke.
+      if (error instanceof CommonbookError) failure = error;
     } finally {
-      if (isOpen) answeredAt = performance.now();
+      clearTimeout(watch);
       signal?.removeEventListener("abort", end);
       connection.abort();
     }
+    answeredAt = Math.min(answeredAt, performance.now());
+    const delay = source.delayAfter(attempt, failure);
+    if (signal?.aborted) return;
+    if (delay === undefined || performance.now() + delay - answeredAt > patienceMs) throw failure;
+    await sleep(delay, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** The messages of a stream; fails when it is silent for too long. */
-async function* readMessages(response: Response, connection: AbortController): AsyncGenerator<StreamMessage> {
-  const watch = setTimeout(() => connection.abort(), SILENCE_MS);
-  watch.unref();
-  try {
-    let message: StreamMessage = { data: "" };
-    for await (const line of readLines(response)) {
-      watch.refresh();
-      if (line === "") {
-        if (message.data) yield message;
-        message = { data: "" };
-        continue;
-      }
-      const [, name, value = ""] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
-      if (name === "id") message.id = value;
-      else if (name === "event") message.event = value;
-      else if (name === "data") message.data += message.data ? `\n${value}` : value;
+/** The messages of a stream; each line winds up the watch for silence again. */
+async function* readMessages(response: Response, watch: NodeJS.Timeout): AsyncGenerator<StreamMessage> {
+  let message: StreamMessage = { data: "" };
+  for await (const line of readLines(response)) {
+    watch.refresh();
+    if (line === "") {
+      if (message.data) yield message;
+      message = { data: "" };
+      continue;
     }
-  } finally {
-    clearTimeout(watch);
+    const [, name, value = ""] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
+    if (name === "id") message.id = value;
+    else if (name === "event") message.event = value;
+    else if (name === "data") message.data += message.data ? `\n${value}` : value;
   }
 }
 

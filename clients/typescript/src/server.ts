@@ -87,7 +87,10 @@ export class LocalServer implements ServerFinder {
 
   /** The workspace of the project around this folder, as the commands choose it. */
   workspace(): Promise<string> {
-    this.project ??= askWorkspace(findProgram(this.options.program), this.home);
+    this.project ??= askWorkspace(findProgram(this.options.program), this.home).catch((error: unknown) => {
+      this.project = undefined;
+      throw error;
+    });
     return this.project;
   }
 

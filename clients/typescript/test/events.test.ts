@@ -78,6 +78,26 @@ test("filters choose events, and a loop ends with its signal", async () => {
   assert.equal((await book.events({ signal: AbortSignal.abort() }).next()).done, true);
 });
 
+test("a stream that ends at once is opened again, not faster and faster", async () => {
+  let opened = 0;
+  const fake = http.createServer((_, response) => {
+    opened += 1;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(opened < 3 ? "" : 'id: 1\ndata: {"sequence":1}\n\n');
+  });
+  await new Promise<void>((resolve) => fake.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(fake.address() as AddressInfo).port}`;
+  const events = new Commonbook({ url, retry: { firstDelayMs: 1 } }).events({ after: 0 });
+  assert.equal((await events.next()).value?.sequence, 1);
+  assert.equal(opened, 3);
+  await events.return();
+  const hasty = new Commonbook({ url, retry: { firstDelayMs: 1_000 } }).events({ after: 0, patienceMs: 0 });
+  await hasty.next();
+  await assert.rejects(hasty.next(), Unavailable);
+  fake.closeAllConnections();
+  fake.close();
+});
+
 test("what the server refuses, and a server that never answers, are errors", async () => {
   await assert.rejects(book.events({ events: ["no.such" as never] }).next(), Invalid);
   const gone = new Commonbook({ url: "http://127.0.0.1:1", retry: { firstDelayMs: 1 } });

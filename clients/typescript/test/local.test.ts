@@ -78,12 +78,14 @@ test("the environment names the caller, and never the one of other programs", as
 });
 
 test("where Commonbook is off, nothing is written", async () => {
+  const fresh = join(folder, "fresh");
   process.env.COMMONBOOK = "off";
   try {
-    await assert.rejects(new Commonbook().save("Not here."), Forbidden);
+    await assert.rejects(new Commonbook({ home: fresh }).save("Not here."), Forbidden);
   } finally {
     delete process.env.COMMONBOOK;
   }
+  assert.equal(existsSync(fresh), false);
 });
 
 test("the server of a project precedes the home, and a URL of the environment both", async () => {
