@@ -13,15 +13,15 @@ export class CommonbookError extends Error {
   /** The kind: `not_found`, `conflict` … */
   readonly kind: ErrorKind;
   /** A more specific code than the kind: `ownership_mismatch`. */
-  readonly code?: string;
+  declare readonly code?: string;
   /** The field of the request that is wrong: `memories[2].topics[1]`. */
-  readonly field?: string;
+  declare readonly field?: string;
   /** The next step. */
-  readonly hint?: string;
+  declare readonly hint?: string;
   /** The seconds to wait before a further attempt, if the server knows. */
-  readonly retryAfter?: number;
+  declare readonly retryAfter?: number;
   /** The id of the request, as in the log of the server. */
-  readonly requestId?: string;
+  declare readonly requestId?: string;
   /** The status of the response; 0 if none arrived. */
   readonly status: number;
   /** The whole error, as the server sent it. */

@@ -178,7 +178,7 @@ async function readAnswer(response: Response): Promise<{ json: unknown } | Faile
   if (sent?.kind && sent.message) {
     // Our errors of these kinds say that nothing was written.
     const isUnwritten = ["rate_limited", "unavailable", "internal"].includes(sent.kind);
-    const error = errorOf({ ...sent, retry_after: sent.retry_after ?? retryAfter }, response.status);
+    const error = errorOf({ ...(retryAfter && { retry_after: retryAfter }), ...sent }, response.status);
     return { error, isUnwritten, isLost: false };
   }
   // What stands between the client and the server has answered.

@@ -46,6 +46,7 @@ test("an error has the code, the status and the id of the request", async () => 
   const error = await failure(book.acting({ agent: "jay" }).update(memory.id, { text: "It is red." }));
   assert.deepEqual([error.code, error.status, error.details.owner], ["ownership_mismatch", 403, "rook"]);
   assert.match(error.requestId ?? "", /^req_/);
+  assert.ok(!("field" in error) && !("retryAfter" in error), "what it lacks is not there");
 });
 
 test("a server that does not answer is unavailable", async () => {
