@@ -42,6 +42,11 @@ test("a server is started, used by others, and ends with its book", async () => 
   const other = new Commonbook({ agent: "jay" });
   assert.equal((await other.get(memory.id)).text, memory.text);
   assert.equal(readFileSync(addressFile, "utf8"), address);
+  // A program in another project uses the same server, and its own workspace.
+  mkdirSync(join(folder, "bakery", ".git"), { recursive: true });
+  process.chdir(join(folder, "bakery"));
+  assert.match((await new Commonbook().save("The oven is warm.")).memory.workspace, /^bakery-/);
+  process.chdir(shop);
   await other.close();
   await book.close();
   assert.equal(existsSync(addressFile), false);
