@@ -528,6 +528,11 @@ class Commonbook(Verbs):
         """Closes the connections. A server that this process started goes on until the process ends."""
         self._connection.close()
 
+    @property
+    def agent(self) -> str | None:
+        """The name under which it writes; None for the server's own choice."""
+        return self._caller.agent
+
     def url(self) -> str:
         """The address of the server."""
         return self._connection.base()
