@@ -71,3 +71,18 @@ def test_the_server_has_the_document_of_which_the_models_were_made(commonbook_se
 
     document = json.loads((ROOT / "crates/commonbook-server/tests/surface/openapi.json").read_text())
     assert httpx.get(f"{commonbook_server.url}/openapi.json").json() == document
+
+
+def test_the_documents_name_the_versions_that_are_tested():
+    pinned = dict(word.split("==") for word in (ROOT / ".ci/python").read_text().split() if "==" in word)
+    page = (ROOT / "docs/clients.md").read_text()
+    for package in ("mem0ai", "google-adk", "claude-agent-sdk"):
+        assert f"{package} {pinned[package]} |" in page
+
+
+def test_every_method_is_in_the_documents():
+    page = (ROOT / "docs/python.md").read_text()
+    for face in (commonbook.Commonbook, commonbook.Case):
+        names = [name for cls in face.__mro__ for name in vars(cls) if not name.startswith("_")]
+        missing = {name for name in names if f"`{name}" not in page and f"book.{name}" not in page} - {"send", "key", "url", "agent"}
+        assert missing - {name for name in dir(object)} <= {"close"}, missing
