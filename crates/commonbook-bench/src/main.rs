@@ -5,6 +5,7 @@ mod collaboration;
 mod consolidation;
 mod context;
 mod contradictions;
+mod controls;
 mod dashboard;
 mod database_server;
 mod dataset;
@@ -44,6 +45,7 @@ use commonbook::base::error::Result;
 use commonbook::base::id::RandomIds;
 use commonbook::index::Index;
 use commonbook::store::sqlite::SqliteStore;
+use commonbook_embed::SharedEmbedder;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use tempfile::TempDir;
@@ -198,13 +200,21 @@ impl EmbedderChoice {
         self.embedder.as_deref().or(config.embedder.as_deref()).unwrap_or("bundled")
     }
 
-    /// Sets the embedder of this book's index; the only place where a bench chooses it.
+    /// Opens the embedder; none for `off`. The only place where a bench chooses it.
     ///
     /// # Errors
     /// `invalid` or `unavailable`: a bench never falls back to words alone.
-    fn give_embedder(&self, book: &Commonbook, config: &Config) -> Result<()> {
+    fn open_embedder(&self, config: &Config) -> Result<Option<SharedEmbedder>> {
         let config = Config { embedder: Some(self.name(config).to_owned()), ..config.clone() };
-        book.index().use_embedder(Ok(follow::embedder(&config)?));
+        follow::embedder(&config)
+    }
+
+    /// Sets the embedder of this book's index.
+    ///
+    /// # Errors
+    /// As [`EmbedderChoice::open_embedder`].
+    fn give_embedder(&self, book: &Commonbook, config: &Config) -> Result<()> {
+        book.index().use_embedder(Ok(self.open_embedder(config)?));
         Ok(())
     }
 }

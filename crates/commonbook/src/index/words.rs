@@ -32,7 +32,7 @@ use commonbook_text::terms::StemCache;
 pub(super) use generation::{AudienceScope, IndexGeneration};
 
 /// The format of the files; files of another format are rebuilt.
-const FORMAT_VERSION: u32 = 6;
+const FORMAT_VERSION: u32 = 7;
 
 /// Bytes that the indexing thread gathers before it writes a segment.
 const WRITER_MEMORY_BYTES: usize = 32 * 1024 * 1024;
