@@ -3,8 +3,9 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, LazyLock, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
@@ -16,15 +17,23 @@ use commonbook::verbs::MentionProgress;
 use commonbook_embed;
 use commonbook_embed::SharedEmbedder;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio_util::sync::CancellationToken;
 
 use crate::calls::call::run_blocking;
 use crate::calls::output;
 use crate::settings::config::Config;
 
-/// Maximum delay before a change is written to the index; searches find it before that.
-const INDEX_DELAY_MAX: Duration = Duration::from_millis(250);
+/// The delay between two rounds of the follower.
+const FOLLOW_DELAY: Duration = Duration::from_millis(250);
+
+/// The delay after which a few changes are written to the index; many are written at once. Searches find
+/// them before that, and a process that starts meanwhile reads them from the journal.
+const INDEX_DELAY_MAX: Duration = Duration::from_secs(10);
+
+/// The delay between two looks at what can be derived from the journals: mentions, contradictions and
+/// digests. Looks that lie apart share their pages among more memories; a verb that reads mentions or
+/// contradictions brings them to the end of its journal first.
+const DERIVE_DELAY: Duration = Duration::from_secs(2);
 
 /// The delay before a failed follower tries again.
 const FOLLOW_RETRY_DELAY: Duration = Duration::from_secs(30);
@@ -66,6 +75,7 @@ pub(crate) async fn follow_in_background(
     stopping: CancellationToken,
 ) {
     let (mut failed, is_loaded) = (false, Arc::new(AtomicBool::new(false)));
+    let (quiet, rounds) = (Arc::new(QuietThread::start("follower")), Arc::default());
     let writer = book.clone();
     // A thread inherits the priority of the one that starts it: the writer of the store starts here, not
     // with the first write of the follower.
@@ -75,7 +85,8 @@ pub(crate) async fn follow_in_background(
     }
     while !stopping.is_cancelled() {
         let (book, config, stop) = (book.clone(), Arc::clone(&config), stopping.clone());
-        let is_loaded = Arc::clone(&is_loaded);
+        let (is_loaded, quiet) = (Arc::clone(&is_loaded), Arc::clone(&quiet));
+        let rounds: Arc<Mutex<FollowerRounds>> = Arc::clone(&rounds);
         let follow = move || {
             let (index, store) = (book.index(), book.store());
             if index.lacks_embedder() {
@@ -84,11 +95,16 @@ pub(crate) async fn follow_in_background(
             record_calls(&book);
             // A search waits for the index to open and for the model to load, so both have its priority.
             let is_behind = index.needs_follow(store)?;
-            if !is_loaded.load(Relaxed) && run_at_low_priority(|| index.will_embed(store))? {
-                // Embedding reports what is wrong, after the words are followed.
+            let mut rounds = rounds.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_urgent = index.follow_is_urgent();
+            let work = rounds.work_at(Instant::now(), is_behind, is_urgent);
+            // Embedding reports what is wrong, after the words are followed.
+            if !is_loaded.load(Relaxed) && index.will_embed(store)? {
                 is_loaded.store(index.load_model().is_ok(), Relaxed);
             }
-            run_at_low_priority(|| follow_once(&book, &stop, is_behind))
+            let derived = quiet.run(move || follow_once(&book, &stop, work))?;
+            rounds.note_derived(derived);
+            Ok(())
         };
         let result = run_blocking(follow).await;
         if let Err(error) = &result
@@ -97,8 +113,46 @@ pub(crate) async fn follow_in_background(
             tracing::warn!(%error, "cannot update the search index; trying again");
         }
         failed = result.is_err();
-        let pause = if failed { FOLLOW_RETRY_DELAY } else { INDEX_DELAY_MAX };
+        let pause = if failed { FOLLOW_RETRY_DELAY } else { FOLLOW_DELAY };
         tokio::select! { () = tokio::time::sleep(pause) => {}, () = stopping.cancelled() => {} }
+    }
+}
+
+/// What the follower of a process knows from one round to the next.
+#[derive(Default)]
+struct FollowerRounds {
+    /// Since when the index lacks what the journals hold.
+    behind_since: Option<Instant>,
+    /// When all was derived that could be; `None` if something is left.
+    derived_at: Option<Instant>,
+}
+
+/// The work of one round besides vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct RoundWork {
+    writes_index: bool,
+    derives: bool,
+}
+
+impl FollowerRounds {
+    /// The work of the round at this time. `is_behind` says whether the index lacks something, `is_urgent`
+    /// whether that cannot wait.
+    fn work_at(&mut self, now: Instant, is_behind: bool, is_urgent: bool) -> RoundWork {
+        let since = *self.behind_since.get_or_insert(now);
+        let is_due = is_urgent || now.duration_since(since) >= INDEX_DELAY_MAX;
+        if is_due || !is_behind {
+            self.behind_since = None;
+        }
+        let derives =
+            self.derived_at.is_none_or(|derived| now.duration_since(derived) >= DERIVE_DELAY);
+        RoundWork { writes_index: is_behind && is_due, derives }
+    }
+
+    /// Notes that a round has derived all, or a part, or did not look.
+    fn note_derived(&mut self, derived: Option<bool>) {
+        if let Some(is_complete) = derived {
+            self.derived_at = is_complete.then(Instant::now);
+        }
     }
 }
 
@@ -107,10 +161,11 @@ const CONSOLIDATION_DELAY: Duration = Duration::from_secs(60);
 
 /// Consolidates the workspaces that are due by the settings, until the program stops.
 pub(crate) async fn consolidate_in_background(book: Commonbook, stopping: CancellationToken) {
+    let quiet = Arc::new(QuietThread::start("consolidator"));
     while !stopping.is_cancelled() {
-        let book = book.clone();
-        let consolidate = move || book.consolidate_due_workspaces();
-        if let Err(error) = run_blocking(|| run_at_low_priority(consolidate)).await {
+        let (book, quiet) = (book.clone(), Arc::clone(&quiet));
+        let consolidate = move || quiet.run(move || book.consolidate_due_workspaces());
+        if let Err(error) = run_blocking(consolidate).await {
             tracing::warn!(%error, "cannot consolidate; trying again");
         }
         tokio::select! {
@@ -125,15 +180,48 @@ pub(crate) async fn consolidate_in_background(book: Commonbook, stopping: Cancel
 #[cfg(target_os = "linux")]
 const BACKGROUND_NICENESS: i32 = 10;
 
-/// Runs this, and the arithmetic of the embedder, in threads of low priority: no caller waits for it.
-fn run_at_low_priority<T: Send>(act: impl FnOnce() -> T + Send) -> T {
-    static THREADS: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
-        let threads = ThreadPoolBuilder::new().thread_name(|n| format!("follower-{n}"));
-        threads.start_handler(|_| lower_priority()).build().ok()
-    });
-    match &*THREADS {
-        Some(threads) => threads.install(act),
-        None => act(),
+/// A thread of low priority, as those that it starts: no caller waits for what it runs. It sleeps between two
+/// jobs.
+struct QuietThread {
+    /// `None` if the machine had no thread left.
+    jobs: Option<mpsc::Sender<QuietJob>>,
+}
+
+type QuietJob = Box<dyn FnOnce() + Send>;
+
+impl QuietThread {
+    /// Starts it; it ends with this value.
+    fn start(name: &str) -> Self {
+        let (jobs, waiting) = mpsc::channel::<QuietJob>();
+        let run = move || {
+            lower_priority();
+            waiting.into_iter().for_each(|job| job());
+        };
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+        Self { jobs: thread.is_ok().then_some(jobs) }
+    }
+
+    /// Runs this on it, and waits for the result; on the thread of the caller if there is no other.
+    fn run<T: Send + 'static>(&self, act: impl FnOnce() -> T + Send + 'static) -> T {
+        let (answer, answered) = mpsc::sync_channel(1);
+        let job: QuietJob = Box::new(move || {
+            // The caller waits for the answer.
+            let _gone = answer.send(catch_unwind(AssertUnwindSafe(act)));
+        });
+        if let Err(job) = self.hand_over(job) {
+            job();
+        }
+        match answered.recv() {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => resume_unwind(panic),
+            Err(mpsc::RecvError) => resume_unwind(Box::new("a quiet thread dropped its job")),
+        }
+    }
+
+    /// Hands a job to the thread; returns it if there is none.
+    fn hand_over(&self, job: QuietJob) -> Result<(), QuietJob> {
+        let Some(jobs) = &self.jobs else { return Err(job) };
+        jobs.send(job).map_err(|mpsc::SendError(job)| job)
     }
 }
 
@@ -188,14 +276,27 @@ pub(crate) fn record_calls(book: &Commonbook) {
     }
 }
 
-fn follow_once(book: &Commonbook, stopping: &CancellationToken, is_behind: bool) -> Result<()> {
+/// Does the work of one round. Returns whether all was derived that could be; `None` if it did not look.
+fn follow_once(
+    book: &Commonbook,
+    stopping: &CancellationToken,
+    work: RoundWork,
+) -> Result<Option<bool>> {
     let continue_while = |on: bool| match on && !stopping.is_cancelled() {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),
     };
     let (index, store) = (book.index(), book.store());
-    if is_behind {
+    if work.writes_index {
         index.follow(store, |_| continue_while(true))?;
+    }
+    let embed = || {
+        let begun = Instant::now();
+        index.embed(store, |_| continue_while(begun.elapsed() < EMBED_SLICE))
+    };
+    if !work.derives {
+        embed()?;
+        return Ok(None);
     }
     let agenda = book.next_agenda(Instant::now())?;
     let is_complete = Cell::new(true);
@@ -208,14 +309,13 @@ fn follow_once(book: &Commonbook, stopping: &CancellationToken, is_behind: bool)
     book.find_mentions(agenda.scope(), |_| time_left(begun, EMBED_SLICE))?;
     let begun = Instant::now();
     book.find_contradictions(agenda.scope(), |_| time_left(begun, COMPARE_SLICE))?;
-    let begun = Instant::now();
-    index.embed(store, |_| continue_while(begun.elapsed() < EMBED_SLICE))?;
+    embed()?;
     let begun = Instant::now();
     book.digest_active_cases(agenda.scope(), |_| time_left(begun, DIGEST_SLICE))?;
     if is_complete.get() {
         agenda.complete();
     }
-    Ok(())
+    Ok(Some(is_complete.get()))
 }
 
 /// Runs the digests that a command made due, after its response. A failure is only logged: a later
@@ -342,16 +442,55 @@ pub(crate) fn progress_bar(length: u64, message: &'static str) -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[cfg(target_os = "linux")]
     #[test]
-    fn only_background_threads_have_low_priority() {
-        use super::{BACKGROUND_NICENESS, run_at_low_priority};
+    fn only_background_threads_and_those_that_they_start_have_low_priority() {
         let nice = || rustix::process::getpriority_process(None).unwrap();
         let before = nice();
-        assert_eq!(run_at_low_priority(nice), (before + BACKGROUND_NICENESS).min(19));
-        let arithmetic = || rayon::join(nice, nice);
-        let (left, right) = run_at_low_priority(arithmetic);
-        assert_eq!([left, right], [(before + BACKGROUND_NICENESS).min(19); 2]);
+        let low = (before + BACKGROUND_NICENESS).min(19);
+        let quiet = QuietThread::start("quiet");
+        assert_eq!(quiet.run(nice), low);
+        assert_eq!(quiet.run(move || std::thread::spawn(nice).join().unwrap()), low);
         assert_eq!(nice(), before);
+    }
+
+    #[test]
+    fn a_quiet_thread_outlives_a_panic_and_none_is_needed() {
+        let quiet = QuietThread::start("quiet");
+        let panicked = catch_unwind(AssertUnwindSafe(|| quiet.run::<u8>(|| panic!("a wrong turn"))));
+        assert!(panicked.is_err());
+        assert_eq!(quiet.run(|| 7), 7);
+        assert_eq!(QuietThread { jobs: None }.run(|| 8), 8);
+    }
+
+    #[test]
+    fn a_few_changes_wait_for_the_index_and_what_is_urgent_does_not() {
+        let (mut rounds, begun) = (FollowerRounds::default(), Instant::now());
+        let mut writes = |seconds, is_behind, is_urgent| {
+            let now = begun + Duration::from_secs(seconds);
+            rounds.work_at(now, is_behind, is_urgent).writes_index
+        };
+        assert!(!writes(0, true, false), "they have just come");
+        assert!(writes(1, true, true));
+        assert!(!writes(2, true, false), "others have come");
+        assert!(!writes(11, true, false));
+        assert!(writes(12, true, false), "they have waited long enough");
+        assert!(!writes(13, false, false) && !writes(30, true, false), "nothing waited");
+    }
+
+    #[test]
+    fn what_can_be_derived_is_looked_for_now_and_then_and_at_once_while_some_is_left() {
+        let mut rounds = FollowerRounds::default();
+        let mut derives = |derived, later| {
+            rounds.note_derived(derived);
+            rounds.work_at(Instant::now() + later, false, false).derives
+        };
+        assert!(derives(None, Duration::ZERO), "the first look");
+        assert!(derives(Some(false), Duration::ZERO), "some is left");
+        assert!(!derives(Some(true), Duration::ZERO));
+        assert!(!derives(None, Duration::ZERO), "a round that did not look");
+        assert!(derives(None, DERIVE_DELAY));
     }
 }
