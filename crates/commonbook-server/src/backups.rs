@@ -9,6 +9,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +34,7 @@ const LEFTOVER_AGE: SignedDuration = SignedDuration::from_hours(24);
 const NAME_FORMAT: &str = "commonbook-%Y%m%dT%H%M%SZ.backup";
 
 /// The section `backup` of config.json.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BackupSettings {
     /// The folder of the backups, absolute and outside the home; nothing is backed up without it.

@@ -14,6 +14,7 @@ use commonbook::model::case::digest::writing::{
 };
 use commonbook_embed::client::EndpointAddress;
 use endpoint::{EndpointWriter, PURPOSE};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::sandbox::refusal;
@@ -24,7 +25,7 @@ const COMMAND_OUTPUT_BYTES_MAX: u64 = 64 * 1024;
 
 /// The section `digest` of config.json: whether and how often digests run by themselves, and the
 /// writer: a command, or an endpoint with a model.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DigestSettings {
     automatic: Option<bool>,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use commonbook::base::error::{Error, Result};
 use commonbook::model::contradiction::judging::{ContradictionJudge, ContradictionJudgeHandle};
 use commonbook_embed::client::{EndpointAddress, EndpointPurpose};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::chat::{CHAT_PATH, ChatModel};
@@ -22,7 +23,7 @@ const PURPOSE: EndpointPurpose = EndpointPurpose {
 };
 
 /// The section `contradictions` of config.json: empty, or an endpoint with a model.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ContradictionSettings {
     endpoint: Option<String>,

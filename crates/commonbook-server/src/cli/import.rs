@@ -26,7 +26,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::archive::ArchiveKeyOptions;
-use super::standing::as_person;
+use super::person::as_person;
 use crate::hint::{HintDoor, for_door};
 use crate::output::count_text;
 use crate::remote::RestClient;

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::hash::sha256;
 use commonbook::base::input;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::transcript::{RunExtent, last_run};
@@ -26,7 +27,7 @@ const FOLDER: &str = "asked";
 const RUNS_KEPT: usize = 1_000;
 
 /// The section `learning` of config.json: when an agent is asked what it learned.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct LearningSettings {
     /// Whether agents are asked.

@@ -16,7 +16,7 @@ use commonbook_vault::writer::{VaultWriter, WriterKey};
 use serde_json::{Value, json};
 
 use super::{VaultPlace, report};
-use crate::cli::standing::as_person;
+use crate::cli::person::as_person;
 use crate::output::{count_text, print_json, print_line, print_note};
 use crate::vaults::VaultRegistry;
 
