@@ -138,8 +138,8 @@ impl SetupCommand {
         ));
         output::print_unbroken(&entry.to_string());
         output::print_line(
-            "\nIt saves with `save_memory` and finds with `search_memory`; it has no hooks that keep what\n\
-             an agent says at its end.",
+            "\nIts agents save with `save_memory` and find with `search_memory`: no hook keeps what they say \
+             at the end.",
         );
         Ok(())
     }
