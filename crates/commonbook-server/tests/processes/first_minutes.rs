@@ -185,7 +185,6 @@ fn lines_for_people_fit_eighty_columns() {
         &["case", "read", "gate"],
         &["handoff", "list", "--agent", "ann"],
         &["doctor"],
-        &["help"],
     ] {
         for line in at_terminal(&home, arguments).lines() {
             // What stands before a return is written over: a bar.
