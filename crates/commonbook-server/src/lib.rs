@@ -107,11 +107,23 @@ enum ProgramCommand {
     /// Rebuilds the search index from the journal
     Reindex(cli::ReindexCommand),
     /// Checks the store, the server, the model, ports, file modes and clients
+    #[command(alias = "status")]
     Doctor(cli::DoctorCommand),
+    /// Shows and changes the settings in config.json
+    Config(cli::ConfigCommand),
+    /// Says what the home has and which step is next; nothing has to be created
+    Init,
+    /// Says which version this is, and how a newer one is installed
+    Upgrade,
+    /// Lists the steps that take Commonbook off this machine; does none of them
+    Uninstall,
     /// Prints the completions of a shell
     Completions(cli::CompletionsCommand),
     /// Prints the manual page of the program, or writes the pages of all commands into a folder
     Man(cli::ManCommand),
+    /// Embeds what a command left, when that command has ended
+    #[command(hide = true)]
+    Embed,
     /// Prints the text of a golden file
     #[command(hide = true)]
     Surface(SurfaceCommand),
@@ -182,6 +194,17 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
         return run_hook(arguments);
     }
     let as_json = arguments.iter().any(|argument| argument == "--json");
+    let words: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
+    match words.as_slice() {
+        [] | ["help"] if arguments.len() == words.len() + 1 => {
+            return print_overview(arguments);
+        }
+        ["help", "--all"] => {
+            output::print_line(clap_command().render_help().ansi().to_string().trim_end());
+            return exit_code_of(output::finish(), arguments, as_json);
+        }
+        _ => {}
+    }
     let matches = match needed_commands(arguments).try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) if !error.use_stderr() => {
@@ -213,6 +236,14 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
     }
     let result = run_subcommand(&matches, config).and_then(|()| output::finish());
     exit_code_of(result, arguments, as_json)
+}
+
+/// Shows the first commands, and the next step in this home.
+fn print_overview(arguments: &[OsString]) -> ExitCode {
+    let config = Config::read().tolerating_settings();
+    let _log = start_log(&config, false, false);
+    cli::print_overview(&config, || open_commonbook(&config));
+    exit_code_of(output::finish(), arguments, false)
 }
 
 /// Restricts a server to its files, after it has found its workspace: the files of its project are not
@@ -380,13 +411,26 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);
             doctor.run(&config, open, accept, hooks, as_json)
         }
+        ProgramCommand::Config(settings) => {
+            if settings.changes_settings() {
+                cli::require_person(own, &config)?;
+            }
+            settings.run(&config, as_json)
+        }
+        ProgramCommand::Init => cli::print_init(&config, open, as_json),
+        ProgramCommand::Upgrade => {
+            cli::print_upgrade(as_json);
+            Ok(())
+        }
+        ProgramCommand::Uninstall => cli::print_uninstall(&config, as_json),
         ProgramCommand::Completions(completions) => {
             completions.run(&mut clap_command());
             Ok(())
         }
         ProgramCommand::Man(man) => man.run(clap_command()),
+        ProgramCommand::Embed => follow::embed_when_alone(open),
         ProgramCommand::Surface(surface) => {
-            output::print_line(&surface_text(&surface.name));
+            output::print_unbroken(&surface_text(&surface.name));
             Ok(())
         }
     }
@@ -856,10 +900,9 @@ mod tests {
             ),
             ("urgent x", "unrecognized subcommand 'urgent'", "Run `commonbook --help`."),
             (
-                "setup vscode",
-                "invalid value 'vscode' for '[CLIENT]' [possible values: claude-code, codex, gemini, \
-                 copilot, opencode, cursor]",
-                "Run `commonbook setup --help`.",
+                "setup codxe",
+                "invalid value 'codxe' for '[CLIENT]'",
+                "A similar value exists: 'codex'. Run `commonbook setup --help`.",
             ),
             (
                 "serve --port many",

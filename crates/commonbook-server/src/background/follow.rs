@@ -4,8 +4,9 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use commonbook::Commonbook;
@@ -52,6 +53,12 @@ const DIGEST_SLICE: Duration = Duration::from_secs(1);
 /// An unoptimised build takes that long to load the model.
 const EMBED_BRIEFLY: Duration =
     Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 200 });
+
+/// The time that a search waits for the vectors of few memories: a model is loaded and reads them.
+const SEARCH_WAIT: Duration = Duration::from_secs(5);
+
+/// The number of memories without a vector that are few.
+const AWAITED_MEMORIES_MAX: u64 = 100;
 
 /// Number of events beyond the index at which a command updates it before it searches.
 const CATCH_UP_EVENTS_MIN: u64 = 2_000;
@@ -234,31 +241,119 @@ fn lower_priority() {
 }
 
 /// Embeds what no process has embedded yet, as a follower and for a short time: the next search of
-/// someone who uses the command line alone finds it by meaning. Work that is not written in time is
-/// left to the next command.
-pub(crate) fn embed_briefly(book: &Commonbook) {
-    let (sender, receiver) = mpsc::sync_channel(1);
-    let book = book.clone();
-    let begun = Instant::now();
+/// someone who uses the command line alone finds it by meaning. Work that is not done in time goes on
+/// when the command has ended.
+pub(crate) fn embed_briefly(book: &Commonbook, config: &Config) {
+    if embed_within(book, EMBED_BRIEFLY, None) == EmbedEnd::Late {
+        embed_after_exit(config);
+    }
+}
+
+/// The same before a search. It waits longer, with a bar, where the end is near. Returns the number of
+/// memories that wait still.
+pub(crate) fn embed_for_search(book: &Commonbook, config: &Config) -> u64 {
+    let index = book.index();
+    if !matches!(index.embedding_model(), Ok(Some(_))) {
+        return 0;
+    }
+    let waiting = index.figures().unembedded;
+    let limit = search_wait(waiting);
+    let bar = (limit > EMBED_BRIEFLY).then(|| progress_bar(waiting, "reading new memories"));
+    let end = embed_within(book, limit, bar.as_ref());
+    bar.iter().for_each(ProgressBar::finish_and_clear);
+    let left = index.figures().unembedded;
+    if left > 0 && end != EmbedEnd::Failed {
+        embed_after_exit(config);
+    }
+    left
+}
+
+/// How long a search waits for the vectors of this many memories.
+fn search_wait(waiting: u64) -> Duration {
+    match waiting {
+        1..=AWAITED_MEMORIES_MAX => SEARCH_WAIT.max(EMBED_BRIEFLY),
+        _ => EMBED_BRIEFLY,
+    }
+}
+
+/// How embedding for a limited time ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EmbedEnd {
+    /// No text waits, or another process embeds them.
+    Done,
+    /// The embedder failed.
+    Failed,
+    /// The time was over.
+    Late,
+}
+
+/// Embeds for this time at most, and shows the progress.
+fn embed_within(book: &Commonbook, limit: Duration, bar: Option<&ProgressBar>) -> EmbedEnd {
+    let (sender, receiver) = mpsc::channel();
+    let (book, begun) = (book.clone(), Instant::now());
+    let reports = sender.clone();
     let embed = move || {
-        let time_left = |_| match begun.elapsed() < EMBED_BRIEFLY / 2 {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        let mut is_late = false;
+        let done = book.index().embed(book.store(), |progress| {
+            // After the time limit the receiver is gone.
+            let _sent = reports.send(Err(progress.waiting));
+            is_late = progress.waiting > 0 && begun.elapsed() >= limit / 2;
+            if is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let end = match done {
+            Ok(_) if is_late => EmbedEnd::Late,
+            Ok(_) => EmbedEnd::Done,
+            Err(error) => {
+                tracing::debug!(%error, "cannot embed what waits");
+                EmbedEnd::Failed
+            }
         };
-        if let Err(error) = book.index().embed(book.store(), time_left) {
-            tracing::debug!(%error, "cannot embed what the command saved");
-        }
-        // After the time limit the receiver is gone.
-        if sender.send(()).is_err() {
-            tracing::debug!("embedding took longer than the command waited");
-        }
+        let _sent = sender.send(Ok(end));
     };
     // The program does not wait for a server of embeddings that does not answer.
-    if std::thread::Builder::new().name("embed".to_owned()).spawn(embed).is_ok()
-        && receiver.recv_timeout(EMBED_BRIEFLY).is_err()
-    {
-        tracing::debug!("embedding takes longer than a command waits");
+    if std::thread::Builder::new().name("embed".to_owned()).spawn(embed).is_err() {
+        return EmbedEnd::Late;
     }
+    loop {
+        match receiver.recv_timeout(limit.saturating_sub(begun.elapsed())) {
+            Ok(Ok(end)) => return end,
+            Ok(Err(waiting)) => {
+                let length = |bar: &&ProgressBar| bar.length().unwrap_or_default();
+                bar.iter().for_each(|bar| bar.set_position(length(bar).saturating_sub(waiting)));
+            }
+            Err(_) => return EmbedEnd::Late,
+        }
+    }
+}
+
+/// Starts a process that embeds what waits when this one has ended: its input ends with this process.
+fn embed_after_exit(config: &Config) {
+    static STARTED: OnceLock<Child> = OnceLock::new();
+    let (Ok(home), Ok(program)) = (config.home(), std::env::current_exe()) else { return };
+    if STARTED.get().is_some() {
+        return;
+    }
+    let mut command = Command::new(program);
+    command.arg("--home").arg(home).arg("embed");
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    match command.spawn() {
+        Ok(child) => drop(STARTED.set(child)),
+        Err(error) => tracing::debug!(%error, "cannot start a process that embeds"),
+    }
+}
+
+/// Embeds all that waits, when the process that started this one has ended and holds the index no more.
+///
+/// # Errors
+/// Those of `open` and of the embedder.
+pub(crate) fn embed_when_alone(open: impl FnOnce() -> Result<Commonbook>) -> Result<()> {
+    // Nothing is sent: the input ends.
+    drop(std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink()));
+    let book = open()?;
+    run_at_low_priority(|| book.index().embed(book.store(), |_| ControlFlow::Continue(())))?;
+    Ok(())
 }
 
 /// The time that a command spends on counting usage after its response.
@@ -444,6 +539,13 @@ pub(crate) fn progress_bar(length: u64, message: &'static str) -> ProgressBar {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_search_waits_longer_for_few_memories() {
+        assert_eq!(search_wait(0), EMBED_BRIEFLY);
+        assert_eq!(search_wait(1), SEARCH_WAIT.max(EMBED_BRIEFLY));
+        assert_eq!(search_wait(AWAITED_MEMORIES_MAX + 1), EMBED_BRIEFLY);
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn only_background_threads_and_those_that_they_start_have_low_priority() {
@@ -459,7 +561,8 @@ mod tests {
     #[test]
     fn a_quiet_thread_outlives_a_panic_and_none_is_needed() {
         let quiet = QuietThread::start("quiet");
-        let panicked = catch_unwind(AssertUnwindSafe(|| quiet.run::<u8>(|| panic!("a wrong turn"))));
+        let panicked =
+            catch_unwind(AssertUnwindSafe(|| quiet.run::<u8>(|| panic!("a wrong turn"))));
         assert!(panicked.is_err());
         assert_eq!(quiet.run(|| 7), 7);
         assert_eq!(QuietThread { jobs: None }.run(|| 8), 8);

@@ -1,15 +1,18 @@
 //! What the program prints: responses on standard output, errors with a hint on standard error.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use comfy_table::Table;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook_text::sanitize::{for_terminal, visible_json};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::Value;
+use textwrap::core::display_width;
 
 pub use crate::calls::hint::TypedCommand;
 use crate::calls::hint::{HintDoor, for_door, message_in_flags};
@@ -20,14 +23,48 @@ static OUTPUT_ERROR: OnceLock<io::Error> = OnceLock::new();
 /// Whether the reader of standard output has closed its pipe.
 static PIPE_CLOSED: AtomicBool = AtomicBool::new(false);
 
+/// Columns of the smallest terminal for which lines are divided.
+const COLUMNS_MIN: usize = 20;
+
 /// Moves to the top of a terminal and clears all below.
 const CLEAR_SCREEN: &[u8] = b"\x1b[H\x1b[2J";
 
-/// Prints a line, as it can be seen: see [`for_terminal`]. [`finish`] reports a failure, unless the reader closed its pipe early.
+/// Prints a line, as it can be seen: see [`for_terminal`]; on a terminal its words are not broken.
+/// [`finish`] reports a failure, unless the reader closed its pipe early.
 pub fn print_line(text: &str) {
+    print_unbroken(&fitted(text, columns()));
+}
+
+/// Prints a line as it is, however wide: what another program reads, or a person copies.
+pub fn print_unbroken(text: &str) {
     if let Err(error) = writeln!(anstream::stdout().lock(), "{}", for_terminal(text)) {
         note_failure(error);
     }
+}
+
+/// Columns of the terminal; `None` where standard output is none.
+pub(crate) fn columns() -> Option<usize> {
+    Table::new().width().map(usize::from).filter(|columns| *columns >= COLUMNS_MIN)
+}
+
+/// Columns of the terminal that shows notes.
+fn note_columns() -> Option<usize> {
+    Table::new().use_stderr().width().map(usize::from).filter(|columns| *columns >= COLUMNS_MIN)
+}
+
+/// A text with each line that is too wide as several, which begin with the blanks of the first.
+fn fitted(text: &str, columns: Option<usize>) -> Cow<'_, str> {
+    let Some(columns) =
+        columns.filter(|columns| text.lines().any(|line| display_width(line) > *columns))
+    else {
+        return Cow::Borrowed(text);
+    };
+    let fit = |line: &str| -> String {
+        let indent = " ".repeat(line.len() - line.trim_start_matches(' ').len());
+        let options = textwrap::Options::new(columns).subsequent_indent(&indent).break_words(false);
+        textwrap::wrap(line, options).join("\n")
+    };
+    Cow::Owned(text.split('\n').map(fit).collect::<Vec<_>>().join("\n"))
 }
 
 /// Prints a line of a server, which goes on if it cannot print.
@@ -93,8 +130,13 @@ pub fn print_lines(lines: &[String]) -> Result<bool> {
     }
 }
 
-/// Prints a line for people on standard error.
+/// Prints a line for people on standard error; on a terminal its words are not broken.
 pub fn print_note(text: &str) {
+    print_unbroken_note(&fitted(text, note_columns()));
+}
+
+/// Prints a line on standard error as it is.
+fn print_unbroken_note(text: &str) {
     let _closed = writeln!(anstream::stderr().lock(), "{}", for_terminal(text));
 }
 
@@ -105,7 +147,7 @@ pub(crate) fn count_text(count: u64, singular: &str, plural: &str) -> String {
 
 /// Prints a response as JSON: indented on a terminal, else on one line.
 pub fn print_json(response: &Value) {
-    print_line(&match io::stdout().is_terminal() {
+    print_unbroken(&match io::stdout().is_terminal() {
         true => visible_json(&format!("{response:#}")).into_owned(),
         false => json_line(response),
     });
@@ -159,7 +201,7 @@ pub fn print_error(error: &Error, command: &TypedCommand, as_json: bool) -> Exit
     }
     let error = for_door(error, HintDoor::CommandLine(&command.words));
     if as_json {
-        print_note(&serde_json::to_string(&error.body(None)).unwrap_or_default());
+        print_unbroken_note(&serde_json::to_string(&error.body(None)).unwrap_or_default());
     } else {
         let message = message_in_flags(&error, command);
         print_note(&format!("\u{1b}[1;31merror:\u{1b}[0m {message}"));
@@ -182,5 +224,22 @@ pub fn exit_code(kind: ErrorKind) -> u8 {
         ErrorKind::TooLarge => 7,
         ErrorKind::RateLimited => 8,
         ErrorKind::Unavailable => 9,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_as_wide_as_the_terminal_and_keeps_its_words_and_blanks() {
+        let text = "  two words of a line that is long\nshort";
+        assert_eq!(fitted(text, None), text);
+        assert_eq!(fitted(text, Some(40)), text);
+        assert_eq!(fitted(text, Some(20)), "  two words of a\n  line that is long\nshort");
+        let address = "see https://book.example/a/long/address";
+        assert_eq!(fitted(address, Some(20)), "see\nhttps://book.example/a/long/address");
+        let coloured = accent("9hm2x4qd");
+        assert_eq!(fitted(&coloured, Some(20)), coloured);
     }
 }

@@ -27,12 +27,15 @@ mod migrate;
 mod monitor;
 mod offer;
 mod pages;
+mod person;
 mod reindex;
 mod retraction;
 mod session;
+mod settings;
 mod setup;
 mod show;
 mod standing;
+mod start;
 mod stdin;
 mod table;
 mod tokens;
@@ -78,7 +81,9 @@ pub(crate) use migrate::{MigrateCommand, StoreOpeners};
 pub(crate) use monitor::{MonitorCommand, MonitorTarget};
 use pages::{CURSOR_FIELD, PageNumber};
 pub(crate) use reindex::ReindexCommand;
+pub(crate) use settings::ConfigCommand;
 pub(crate) use setup::SetupCommand;
+pub(crate) use start::{print_init, print_overview, print_uninstall, print_upgrade};
 use table::{COMMAND_GROUPS, VerbView, ViewPrinter, verb_views};
 pub(crate) use vault::{RebuildCommand, VaultCommand, VaultPlace};
 use workspace::WorkspaceAction;
@@ -171,7 +176,7 @@ pub(crate) fn add_global_flags(command: Command) -> Command {
         .arg(global(
             "agent",
             "NAME",
-            "Name of the agent you act as [env: COMMONBOOK_AGENT_ID] [default: anonymous]",
+            "Name of the agent you act as [env: COMMONBOOK_AGENT_ID] [default: `human` at a terminal]",
         ))
         .arg(global(
             "workspace",
@@ -421,7 +426,8 @@ pub(crate) fn resolve_cli_caller(matches: &ArgMatches, config: &Config) -> Resul
 /// # Errors
 /// As [`resolve_cli_caller`].
 pub(crate) fn resolve_preview_caller(matches: &ArgMatches, config: &Config) -> Result<Caller> {
-    resolve_caller(&cli_caller_claims(matches), config, None, EntryPoint::Cli)
+    let caller = resolve_caller(&cli_caller_claims(matches), config, None, EntryPoint::Cli)?;
+    Ok(person::at_command_line(caller, config))
 }
 
 /// The caller behind a command, from these claims.
@@ -430,7 +436,7 @@ pub(crate) fn resolve_preview_caller(matches: &ArgMatches, config: &Config) -> R
 /// As [`resolve_cli_caller`].
 pub(crate) fn resolve_claimed_caller(claims: &CallerClaims, config: &Config) -> Result<Caller> {
     let caller = resolve_caller(claims, config, config.nearest_workspace()?, EntryPoint::Cli)?;
-    Ok(caller.in_project(config.project()))
+    Ok(person::at_command_line(caller, config).in_project(config.project()))
 }
 
 /// Checks that a person runs a command about the whole home, and no agent that gives its name.
@@ -509,6 +515,19 @@ fn call_server(config: &Config, caller: &Caller, verb: &str, request: Value) -> 
     }
 }
 
+/// Says how many memories a search finds by their words alone.
+fn note_waiting(memories: u64) {
+    if memories > 0 {
+        let (count, verb) = match memories {
+            1 => ("1 memory".to_owned(), "waits"),
+            _ => (format!("{} memories", indicatif::HumanCount(memories)), "wait"),
+        };
+        output::print_note(&format!(
+            "{count} {verb} to be read: this search finds them by words, the next one by meaning too"
+        ));
+    }
+}
+
 /// The workspace in which a response says that something was forgotten just now.
 fn forgotten_workspace(response: &Value) -> Option<Workspace> {
     let is_done = response["forgotten"] == true;
@@ -533,6 +552,9 @@ impl VerbCommand {
         }
         let address = self.server_address(config)?;
         let mut caller = resolve_cli_caller(matches, config)?;
+        if address.is_none() {
+            person::adopt_once(&caller, config, &open);
+        }
         let current = current_session::of_caller(config, &caller, address.as_ref())?;
         caller = caller.in_session(current.as_deref())?;
         let pairs = self.field_pairs(matches)?;
@@ -551,7 +573,7 @@ impl VerbCommand {
         let is_in_project = standing::stays_here(self.verb, &caller, &request);
         let address = address.filter(|_| !is_in_project);
         if self.verb.is_on_files && address.is_none() {
-            caller = standing::as_person(caller);
+            caller = person::as_person(caller);
         }
         let policy = config.policy()?;
         let request = RpcRequest { verb: self.verb.name.to_owned(), caller, request, policy };
@@ -563,8 +585,7 @@ impl VerbCommand {
             return self.run_at_server(matches, config, &address, request, page, open);
         }
         let (caller, fields) = (request.caller.clone(), request.request.clone());
-        let (response, book) =
-            self.call_server_or_store(request, RpcClient::connect_to_home(config), &open)?;
+        let (response, book) = self.call_server_or_store(request, config, &open)?;
         let call = |caller: &Caller, verb: &str, request: Value| match &book {
             Some(book) => verb::find(verb)?.call.run(book, caller, request).ok(),
             None => call_server(config, caller, verb, request),
@@ -589,7 +610,7 @@ impl VerbCommand {
         vault::sync_after_forgetting(forgotten.as_ref(), &caller, config, &open)?;
         // After the response, which does not depend on it.
         if let Some(book) = book {
-            self.follow_briefly(&book);
+            self.follow_briefly(&book, config);
         }
         if !names_workspace && !self.verb.is_about_home() {
             workspace::note_older_workspace(config, open);
@@ -598,10 +619,10 @@ impl VerbCommand {
     }
 
     /// What a server would do in the background.
-    fn follow_briefly(&self, book: &Commonbook) {
+    fn follow_briefly(&self, book: &Commonbook, config: &Config) {
         follow::record_calls(book);
         if self.verb.writes() {
-            follow::embed_briefly(book);
+            follow::embed_briefly(book, config);
         }
         if self.verb.name == "end_session" {
             follow::digest_briefly(book);
@@ -686,10 +707,10 @@ impl VerbCommand {
     fn call_server_or_store(
         &self,
         mut request: RpcRequest,
-        server: Option<RpcClient>,
+        config: &Config,
         open: impl FnOnce() -> Result<Commonbook>,
     ) -> Result<(Value, Option<Commonbook>)> {
-        if let Some(server) = server {
+        if let Some(server) = RpcClient::connect_to_home(config) {
             // If the response is lost, the write is repeated under the same key: it happens once.
             if self.has_field("idempotency_key") {
                 let key = request.request.entry("idempotency_key");
@@ -703,7 +724,7 @@ impl VerbCommand {
         let needs = |follower| self.verb.needs(follower, &request.request);
         if needs(Follower::Index) {
             follow::catch_up(&book, &request.caller.workspace)?;
-            follow::embed_briefly(&book);
+            note_waiting(follow::embed_for_search(&book, config));
         }
         if needs(Follower::Mentions) {
             unless_unavailable(follow::find_mentions_with_progress(&book))?;

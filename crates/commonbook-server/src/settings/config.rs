@@ -13,6 +13,8 @@ use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::ContextPreferences;
 use commonbook_text::decode::strict_text_of_bytes;
 use commonbook_text::nearest::nearest_name;
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -49,6 +51,40 @@ const SETTINGS_SECTIONS: [&str; 11] = [
 
 /// The sections of that file by which a process runs commands, opens folders or calls addresses.
 const REACH_SECTIONS: [&str; 5] = ["backup", "contradictions", "database", "digest", "folders"];
+
+/// The sections of config.json, for its schema.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "the sections are read one by one")]
+struct SettingsFile {
+    /// Backups that a server makes by itself.
+    backup: Option<BackupSettings>,
+    /// When checkpoints are made, and how many stay.
+    checkpoints: Option<CheckpointSettings>,
+    /// When consolidations run by themselves.
+    consolidation: Option<ConsolidationSettings>,
+    /// How contexts are chosen and written.
+    context: Option<ContextPreferences>,
+    /// How agents hand work over.
+    collaboration: Option<CollaborationSettings>,
+    /// The judge of contradictions.
+    contradictions: Option<ContradictionSettings>,
+    /// The database with the memories, in the place of the home's file.
+    database: Option<DatabaseSettings>,
+    /// When digests of cases are written, and by what.
+    digest: Option<DigestSettings>,
+    /// The own types of entities, and how statements are joined.
+    entities: Option<EntitySettings>,
+    /// Folders that a server may use besides the home, as absolute paths.
+    folders: Option<Vec<PathBuf>>,
+    /// When agents are asked what they learned.
+    learning: Option<LearningSettings>,
+}
+
+/// The JSON schema of config.json.
+pub(crate) fn settings_schema() -> Value {
+    commonbook::base::input::schema::<SettingsFile>()
+}
 
 /// The values of a config.json by which a process runs commands, opens folders or calls addresses, each with
 /// its keys; of a database only that there is one, since its address can hold a password. A file that is no
@@ -122,6 +158,8 @@ pub struct Config {
     pub switch: Option<String>,
     /// `COMMONBOOK_AGENT_ID`: the agent, if the request does not name it.
     pub agent: Option<String>,
+    /// `COMMONBOOK_PERSON`: `1` says that a command without a terminal is a person's own script.
+    pub person: bool,
     /// `COMMONBOOK_URL`: the server with the memories, instead of the home.
     pub url: Option<String>,
     /// `COMMONBOOK_TOKEN`: the token for that server.
@@ -159,6 +197,8 @@ pub struct Config {
     pub hosts: Option<String>,
     /// `COMMONBOOK_LOG`: the filter of the log (`info`, `commonbook=debug`).
     pub log: Option<String>,
+    /// `TZ`: the time zone in which people read times.
+    pub time_zone: Option<String>,
     /// The working folder at the start of the program.
     pub folder: Option<PathBuf>,
     /// The files of git with settings for all repositories.
@@ -173,6 +213,8 @@ pub struct Config {
     pub client_folders: Vec<(&'static str, PathBuf)>,
     /// The error of a home folder that was named in a way that only a shell understands.
     pub home_error: Option<Error>,
+    /// The text of a config.json that is checked before it is written, in the place of the file's.
+    pub settings_draft: Option<String>,
     /// The error of a config.json that this process ignores: it reads with the default settings, and
     /// writes nothing.
     pub settings_error: Option<Error>,
@@ -194,6 +236,7 @@ impl Config {
             home: default_home(user_home.as_deref()),
             switch: text("COMMONBOOK"),
             agent: text("COMMONBOOK_AGENT_ID"),
+            person: text("COMMONBOOK_PERSON").is_some_and(|value| value == "1"),
             url: text("COMMONBOOK_URL"),
             token: text("COMMONBOOK_TOKEN").map(SecretString),
             database: text("COMMONBOOK_DATABASE").map(SecretString),
@@ -211,6 +254,7 @@ impl Config {
             sandbox: text("COMMONBOOK_SANDBOX"),
             hosts: text("COMMONBOOK_HOSTS"),
             log: text("COMMONBOOK_LOG"),
+            time_zone: text("TZ"),
             // A shell knows the name of a folder that is gone.
             folder: std::env::current_dir().ok().or_else(|| folder("PWD").map(PathBuf::from)),
             git_files: git_files(&folder, user_home.as_deref()),
@@ -220,6 +264,7 @@ impl Config {
                 .collect(),
             user_home,
             home_error: None,
+            settings_draft: None,
             settings_error: None,
         };
         match folder("COMMONBOOK_HOME") {
@@ -576,8 +621,17 @@ impl Config {
         self.settings_error.clone().map_or(Ok(()), Err)
     }
 
-    /// Tells the person that config.json is ignored, if it is.
+    /// What is wrong with the time zone that the environment names: times are in UTC then.
+    pub(crate) fn time_zone_fault(&self) -> Option<String> {
+        let name = self.time_zone.as_ref().filter(|_| TimeZone::try_system().is_err())?;
+        Some(format!("TZ is {name:?}, which names no time zone: times are read and shown in UTC"))
+    }
+
+    /// Tells the person that the time zone of the environment or config.json is ignored, if it is.
     pub(crate) fn warn_of_settings(&self) {
+        self.time_zone_fault().iter().for_each(|fault| {
+            output::print_note(&format!("warning: {fault}. Correct TZ, or unset it."));
+        });
         if let Some(error) = &self.settings_error {
             output::print_note(&format!("warning: {error}"));
             output::print_note("The default settings are in use, and nothing is written.");
@@ -620,6 +674,10 @@ impl Config {
 
     /// The sections of config.json.
     fn sections(&self) -> Result<Map<String, Value>> {
+        if let Some(draft) = &self.settings_draft {
+            return serde_json::from_str(draft)
+                .map_err(|error| self.invalid_settings(&without_text(&error.to_string())));
+        }
         let Some(path) = self.settings_path() else { return Ok(Map::new()) };
         if is_pipe_or_device(&path) {
             return Err(self.invalid_settings("it is a pipe or a device; expected a file"));
@@ -639,6 +697,23 @@ impl Config {
         }
         serde_json::from_str(&text)
             .map_err(|error| self.invalid_settings(&without_text(&error.to_string())))
+    }
+
+    /// What config.json has.
+    ///
+    /// # Errors
+    /// `invalid` if it is no JSON object.
+    pub(crate) fn settings(&self) -> Result<Map<String, Value>> {
+        self.sections()
+    }
+
+    /// Succeeds if this text is a valid config.json.
+    ///
+    /// # Errors
+    /// As [`Self::check_settings`].
+    pub(crate) fn check_draft(&self, text: &str) -> Result<()> {
+        let draft = Some(text.to_owned());
+        Self { settings_draft: draft, settings_error: None, ..self.clone() }.check_settings()
     }
 
     /// The path of config.json.
@@ -881,6 +956,22 @@ mod tests {
             assert_eq!(config.check_settings().is_err(), name == SETTINGS_FILE, "{name}");
             assert!(!config.settings_mention("x"));
         }
+    }
+
+    #[test]
+    fn the_schema_has_every_section_with_its_settings() {
+        let schema = settings_schema();
+        let sections = schema["properties"].as_object().unwrap();
+        let mut names: Vec<&str> = sections.keys().map(String::as_str).collect();
+        let mut expected = SETTINGS_SECTIONS.to_vec();
+        names.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+        let text = schema.to_string();
+        for setting in ["every_hours", "merge_strategy", "authorities", "max_memories", "minutes"] {
+            assert!(text.contains(&format!("\"{setting}\"")), "{setting}");
+        }
+        assert_eq!(schema["additionalProperties"], false);
     }
 
     #[test]

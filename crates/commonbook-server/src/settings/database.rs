@@ -4,15 +4,17 @@ use std::path::PathBuf;
 
 use commonbook::base::error::{Error, Result};
 use commonbook::base::hash::sha256;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::system::secret_string::SecretString;
 
 /// The section `database` of config.json.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DatabaseSettings {
     /// The connection string, such as `postgres://commonbook@db.example.com/commonbook`.
+    #[schemars(with = "Option<String>")]
     url: Option<SecretString>,
     /// The absolute path of a file with the PEM certificates of the authorities that sign the server's
     /// certificate, instead of the public ones.

@@ -8,6 +8,7 @@ use commonbook::base::{input, limits};
 use commonbook::model::case::digest::MergeBotSettings;
 use commonbook_embed::client::{EndpointAddress, EndpointPurpose};
 use jiff::SignedDuration;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The path of the models that answer in a chat, below the base of their endpoint.
@@ -44,7 +45,7 @@ pub(crate) const DIGEST_ENDPOINT: EndpointPurpose = EndpointPurpose {
 };
 
 /// The section `backup` of config.json.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BackupSettings {
     /// The folder of the backups, absolute and outside the home; nothing is backed up without it.
@@ -99,7 +100,7 @@ pub(crate) struct BackupSchedule {
 }
 
 /// The section `contradictions` of config.json: empty, or an endpoint with a model.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ContradictionSettings {
     endpoint: Option<String>,
@@ -134,7 +135,7 @@ impl ContradictionSettings {
 
 /// The section `digest` of config.json: whether and how often digests run by themselves, and the
 /// writer: a command, or an endpoint with a model.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DigestSettings {
     automatic: Option<bool>,
@@ -186,7 +187,7 @@ impl DigestSettings {
 }
 
 /// The section `learning` of config.json: when an agent is asked what it learned.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct LearningSettings {
     /// Whether agents are asked.

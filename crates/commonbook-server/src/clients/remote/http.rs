@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use commonbook::base::error::{Error, ErrorBody, ErrorKind, Result};
+use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
 use ureq::Body;
 use ureq::http::{HeaderValue, Request, Response, StatusCode, request};
@@ -44,8 +45,10 @@ impl HttpClient {
         let name = caller.device.as_ref().map_or_else(|| caller.agent.to_string(), device);
         let earlier: Vec<String> = caller.earlier.iter().map(ToString::to_string).collect();
         let earlier = earlier.join(",");
+        // No caller claims the name of the person.
+        let is_unnamed = caller.agent.is_anonymous() || caller.agent == Agent::human();
         let own = [
-            ("x-commonbook-agent", Some(name).filter(|_| !caller.agent.is_anonymous())),
+            ("x-commonbook-agent", Some(name).filter(|_| !is_unnamed)),
             ("x-commonbook-workspace", Some(caller.workspace.to_string())),
             ("x-commonbook-earlier", Some(earlier).filter(|names| !names.is_empty())),
             ("x-commonbook-user", caller.user.clone()),

@@ -19,16 +19,21 @@ const HOOK_SECONDS: u32 = 5;
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SetupClient {
     /// Claude Code.
+    #[value(alias = "claude")]
     ClaudeCode,
     /// Codex.
+    #[value(alias = "codex-cli")]
     Codex,
     /// Gemini CLI.
+    #[value(alias = "gemini-cli")]
     Gemini,
     /// GitHub Copilot CLI.
+    #[value(aliases = ["copilot-cli", "github-copilot"])]
     Copilot,
     /// opencode.
     Opencode,
     /// Cursor.
+    #[value(aliases = ["cursor-agent", "cursor-cli"])]
     Cursor,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct AuditCommand {
     /// Agent whose acts to show, with those of the agents below it; here it does not name you
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Name of the agent you act as [env: COMMONBOOK_AGENT_ID] [default: anonymous]
+    /// Name of the agent you act as [env: COMMONBOOK_AGENT_ID] [default: `human` at a terminal]
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) own_name: Option<String>,
     /// Time of the first act to show: a time, a date, or an age such as 7d

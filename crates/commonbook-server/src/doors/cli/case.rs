@@ -129,7 +129,8 @@ pub(super) fn show_unread(response: &Value) {
 pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |page: &Page<Case>| {
         if page.items.is_empty() {
-            lookup.print_empty("No cases");
+            lookup
+                .print_empty_with("No cases", "`commonbook case open KEY --title TITLE` opens one");
             return;
         }
         let rows = page.items.iter().map(|case| {

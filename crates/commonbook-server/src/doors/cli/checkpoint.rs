@@ -42,7 +42,10 @@ pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
             checkpoint.title.clone().unwrap_or_default(),
         ]
     };
-    let empty = || lookup.print_empty("No checkpoints");
+    let empty = || {
+        lookup
+            .print_empty_with("No checkpoints", "`commonbook checkpoint` creates one in a session")
+    };
     show_page_or(response, empty, |items: &[Checkpoint]| {
         print_table(&columns, items.iter().map(row));
     });

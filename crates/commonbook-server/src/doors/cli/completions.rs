@@ -6,7 +6,7 @@ use clap::Command;
 use clap_complete::Shell;
 use commonbook::base::error::{Error, ErrorKind, Result};
 
-use crate::calls::output::{count_text, print_line, print_note};
+use crate::calls::output::{count_text, print_note, print_unbroken};
 
 /// Prints the completions of a shell.
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ impl CompletionsCommand {
     pub(crate) fn run(&self, program: &mut Command) {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, program, "commonbook", &mut text);
-        print_line(String::from_utf8_lossy(&text).trim_end());
+        print_unbroken(String::from_utf8_lossy(&text).trim_end());
     }
 }
 
@@ -45,7 +45,7 @@ impl ManCommand {
         let Some(folder) = &self.folder else {
             let mut page = Vec::new();
             clap_mangen::Man::new(program).render(&mut page).map_err(failed)?;
-            print_line(String::from_utf8_lossy(&page).trim_end());
+            print_unbroken(String::from_utf8_lossy(&page).trim_end());
             return Ok(());
         };
         std::fs::create_dir_all(folder).map_err(failed)?;

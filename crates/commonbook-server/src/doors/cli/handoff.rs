@@ -1,5 +1,7 @@
 //! How people read handoffs and the graph of who hands work to whom.
 
+use std::borrow::Cow;
+
 use commonbook::base::page::Page;
 use commonbook::model::collaboration::{CollaborationOverview, CreateHandoffResult};
 use commonbook::model::handoff::choose::MemoryExclusion;
@@ -13,8 +15,7 @@ use serde_json::{Value, json};
 
 use super::flag_name;
 use super::layout::{
-    minute, print_facts, print_next_page, print_record, print_table, print_wrapped_note, second,
-    short, show,
+    minute, print_facts, print_next_page, print_record, print_table, second, short, show,
 };
 use super::lineage::print_stale;
 use super::lookup::ViewLookup;
@@ -41,7 +42,7 @@ pub(super) fn show_new_handoff(response: &Value) {
         if let Some(hint) = &created.hint {
             let hint = with_flags(hint);
             let door = HintDoor::CommandLine("commonbook handoff create");
-            print_wrapped_note(&translate(&hint, door));
+            print_note(&translate(&hint, door));
         }
     });
 }
@@ -97,7 +98,20 @@ pub(super) fn show_handoff_step(response: &Value) {
 }
 
 pub(super) fn show_accepted_handoff(response: &Value) {
-    show(response, |accepted: &AcceptHandoffResult| print_line(&accepted.text));
+    show(response, |accepted: &AcceptHandoffResult| {
+        print_line(&with_next_command(&accepted.text));
+    });
+}
+
+/// The text of a handoff with the command of its next step, which is the last line inside the fence: what
+/// was recorded stands before it, in quotes.
+fn with_next_command(text: &str) -> String {
+    let mut lines: Vec<Cow<'_, str>> = text.lines().map(Cow::Borrowed).collect();
+    let next_step = lines.len().checked_sub(2).and_then(|index| lines.get_mut(index));
+    if let Some(line) = next_step.filter(|line| !line.starts_with('>')) {
+        *line = translate(line, HintDoor::CommandLine("commonbook handoff accept")).into();
+    }
+    lines.join("\n")
 }
 
 pub(super) fn receipt(response: &Value) {
@@ -194,7 +208,10 @@ fn print_changed(changed: &[MemoryChange]) {
 pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |page: &Page<Handoff>| {
         if page.items.is_empty() {
-            lookup.print_empty("No handoffs");
+            lookup.print_empty_with(
+                "No handoffs",
+                "`commonbook handoff create AGENT TASK` hands work over",
+            );
             let all = json!({"side": "all", "limit": 1});
             let all: Option<Page<Handoff>> = lookup.get("list_handoffs", all);
             if all.is_some_and(|all| !all.items.is_empty()) {
@@ -211,4 +228,19 @@ pub(super) fn graph(response: &Value) {
         0 => print_line("No handoffs"),
         _ => print_line(graph.drawing.trim_end()),
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_step_names_a_command_and_recorded_text_stays() {
+        let text = "<b>\n> Call complete_handoff now\nCall complete_handoff when it is done.\n</b>";
+        let expected = "<b>\n> Call complete_handoff now\nCall `commonbook handoff complete` when it is \
+                        done.\n</b>";
+        assert_eq!(with_next_command(text), expected);
+        let quoted = "<b>\n> Call complete_handoff now\n</b>";
+        assert_eq!(with_next_command(quoted), quoted);
+    }
 }

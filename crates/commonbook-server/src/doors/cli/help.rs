@@ -87,7 +87,7 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
     },
     CommandSection {
         title: "Connect",
-        commands: &["setup", "serve", "mcp", "hook", "workspace", "memory", "demo"],
+        commands: &["init", "setup", "serve", "mcp", "hook", "workspace", "memory", "demo"],
         examples: [
             "commonbook setup",
             "commonbook setup claude-code --dry-run",
@@ -107,6 +107,9 @@ const COMMAND_SECTIONS: [CommandSection; 6] = [
             "migrate",
             "reindex",
             "doctor",
+            "config",
+            "upgrade",
+            "uninstall",
             "completions",
             "man",
         ],

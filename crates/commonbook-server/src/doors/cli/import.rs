@@ -26,7 +26,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::archive::ArchiveKeyOptions;
-use super::standing::as_person;
+use super::person::as_person;
 use crate::background::follow;
 use crate::calls::hint::{HintDoor, for_door};
 use crate::calls::output;

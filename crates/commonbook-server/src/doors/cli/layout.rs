@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use textwrap::core::display_width;
 
-use crate::calls::output::{accent, dim, print_json, print_line, print_note};
+use crate::calls::output::{accent, columns, dim, print_json, print_line, print_note};
 
 pub(super) use crate::calls::words::{
     beginning, is_hidden, memory_glance, minute, one_line, second,
@@ -61,19 +61,6 @@ pub(super) fn print_next_page(option: &str, next: Option<&impl std::fmt::Display
     if let Some(next) = next {
         print_note(&format!("next page: {option} {next}"));
     }
-}
-
-/// Prints a text of several sentences on standard error, as wide as the terminal.
-pub(super) fn print_wrapped_note(text: &str) {
-    match columns() {
-        Some(columns) => textwrap::wrap(text, columns).iter().for_each(|line| print_note(line)),
-        None => print_note(text),
-    }
-}
-
-/// Columns of the terminal; none where standard output is no terminal.
-fn columns() -> Option<usize> {
-    Table::new().width().map(usize::from)
 }
 
 /// A table that fits the terminal: its last column is wrapped, and no other.
@@ -130,10 +117,14 @@ const LABEL_COLUMNS: usize = 10;
 /// Prints a text behind its label; on a terminal its further lines stand below the first.
 pub(super) fn print_labelled(label: &str, text: &str) {
     let line = format!("{label:LABEL_COLUMNS$}  {text}");
-    let Some(columns) = columns() else { return print_line(&line) };
-    let indent = " ".repeat(LABEL_COLUMNS + 2);
-    let options = textwrap::Options::new(columns).subsequent_indent(&indent).break_words(false);
-    textwrap::wrap(&line, options).iter().for_each(|line| print_line(line));
+    print_hanging(&line, &" ".repeat(LABEL_COLUMNS + 2));
+}
+
+/// Prints a text whose further lines stand behind an indentation, on a terminal.
+fn print_hanging(text: &str, indent: &str) {
+    let Some(columns) = columns() else { return print_line(text) };
+    let options = textwrap::Options::new(columns).subsequent_indent(indent).break_words(false);
+    textwrap::wrap(text, options).iter().for_each(|line| print_line(line));
 }
 
 /// The facts of a record, on as many lines as they need; no fact is broken.
@@ -162,8 +153,9 @@ pub(super) fn short(id: &impl std::fmt::Display) -> String {
 /// Prints the facts that have a value, each on a line behind its name.
 pub(super) fn print_facts(facts: &[(&str, String)]) {
     let width = facts.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let indent = " ".repeat(width + 2);
     for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
-        print_line(&format!("{name:<width$}  {value}"));
+        print_hanging(&format!("{name:<width$}  {value}"), &indent);
     }
 }
 

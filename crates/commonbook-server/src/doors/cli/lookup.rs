@@ -70,6 +70,14 @@ impl ViewLookup<'_> {
         filters.collect::<Vec<_>>().join(", ")
     }
 
+    /// Prints that there is nothing, where the command looked, and the command that makes something.
+    pub(super) fn print_empty_with(&self, nothing: &str, command: &str) {
+        self.print_empty(nothing);
+        if self.filters().is_empty() {
+            print_note(command);
+        }
+    }
+
     /// Prints that there is nothing, and where the command looked.
     pub(super) fn print_empty(&self, nothing: &str) {
         let Caller { agent, workspace, .. } = self.caller;

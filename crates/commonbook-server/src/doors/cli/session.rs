@@ -11,8 +11,7 @@ use serde_json::Value;
 use super::case::entry;
 use super::describe::{event_facts, event_words};
 use super::layout::{
-    memory_glance, minute, print_next_page, print_record, print_table, print_wrapped_note, short,
-    show,
+    memory_glance, minute, print_next_page, print_record, print_table, short, show,
 };
 use super::lookup::ViewLookup;
 use super::show::print_quarantine_hint;
@@ -49,7 +48,7 @@ pub(super) fn show_ended_session(response: &Value) {
 /// Prints what the agent of a session can do, as a command.
 fn print_hint(hint: Option<&str>) {
     if let Some(hint) = hint {
-        print_wrapped_note(&translate(hint, HintDoor::CommandLine("commonbook session end")));
+        print_note(&translate(hint, HintDoor::CommandLine("commonbook session end")));
     }
 }
 
@@ -77,7 +76,10 @@ pub(super) fn show_session_details(response: &Value) {
 pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |page: &Page<Session>| {
         if page.items.is_empty() {
-            lookup.print_empty("No sessions");
+            lookup.print_empty_with(
+                "No sessions",
+                "`commonbook session start --agent NAME` starts one; clients start theirs",
+            );
             return;
         }
         let rows = page.items.iter().map(|session| {

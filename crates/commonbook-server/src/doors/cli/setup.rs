@@ -1,10 +1,14 @@
 //! `setup`: writes the MCP server and the hooks into a client's files, or removes them again.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
-use clap::Args;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, Args, Command, ValueEnum};
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook_text::nearest::nearest_name;
 use serde_json::{Value, json};
 
 use super::{doctor, offer};
@@ -24,9 +28,10 @@ const DIFF_LINES_MAX: usize = 1_000;
 /// Connects a coding client: writes the MCP server and the hooks into its files.
 #[derive(Debug, Args)]
 pub(crate) struct SetupCommand {
-    /// Client to connect; by default those that this machine has, after a question
-    #[arg(value_enum)]
-    client: Option<SetupClient>,
+    /// Client to connect, by default those that this machine has, after a question; for any other name it
+    /// prints what to paste into that client
+    #[arg(value_parser = ClientNames)]
+    client: Option<NamedClient>,
     /// Connect all clients that this machine has, without a question
     #[arg(long, conflicts_with = "client")]
     yes: bool,
@@ -68,8 +73,9 @@ impl SetupCommand {
         agent: Option<&str>,
         as_json: bool,
     ) -> Result<()> {
-        let clients = match self.client {
-            Some(client) => vec![client],
+        let clients = match &self.client {
+            Some(NamedClient::Other(name)) => return self.print_entry(name, as_json),
+            Some(NamedClient::Known(client)) => vec![*client],
             None => offer::choose_clients(config, self.undo, self.yes || self.dry_run)?,
         };
         let (mut responses, mut server) = (Vec::new(), None);
@@ -79,7 +85,7 @@ impl SetupCommand {
             server = server.or(address);
         }
         if as_json {
-            output::print_json(&match (self.client, responses.pop()) {
+            output::print_json(&match (&self.client, responses.pop()) {
                 (Some(_), Some(response)) => response,
                 (_, last) => {
                     json!({"items": responses.into_iter().chain(last).collect::<Vec<_>>()})
@@ -100,6 +106,41 @@ impl SetupCommand {
         if let Some(server) = server.filter(|_| !self.undo) {
             warn_of_silence(server, config);
         }
+        Ok(())
+    }
+
+    /// Prints the entry of the MCP server for a client whose files setup does not know.
+    fn print_entry(&self, name: &str, as_json: bool) -> Result<()> {
+        if self.undo {
+            let message = format!("setup has written no file of {name}");
+            return Err(Error::not_found(message).hint("Remove its entry by hand."));
+        }
+        let entry = match &self.http {
+            Some(url) => {
+                json!({"type": "http", "url": format!("{}/mcp", url.trim_end_matches('/'))})
+            }
+            None => {
+                let tools =
+                    self.tools.iter().flat_map(|tools| ["--tools".to_owned(), tools.to_string()]);
+                let arguments =
+                    ["mcp", "--client", name].map(str::to_owned).into_iter().chain(tools);
+                let program = self.program.clone().unwrap_or_else(own_program);
+                json!({"command": program, "args": arguments.collect::<Vec<_>>()})
+            }
+        };
+        let entry = json!({"mcpServers": {"commonbook": entry}});
+        if as_json {
+            output::print_json(&entry);
+            return Ok(());
+        }
+        output::print_line(&format!(
+            "Setup does not know the files of {name}. Paste this where it lists its MCP servers:\n"
+        ));
+        output::print_unbroken(&entry.to_string());
+        output::print_line(
+            "\nIts agents save with `save_memory` and find with `search_memory`: no hook keeps what they say \
+             at the end.",
+        );
         Ok(())
     }
 
@@ -218,11 +259,7 @@ impl SetupCommand {
             (Some(program), _) => program.clone(),
             // Other people may have the program elsewhere.
             (None, SetupScope::Project) => "commonbook".to_owned(),
-            (None, SetupScope::User) => {
-                let own = std::env::current_exe().ok();
-                let own = own.as_deref().and_then(Path::to_str).map(str::to_owned);
-                own.unwrap_or_else(|| "commonbook".to_owned())
-            }
+            (None, SetupScope::User) => own_program(),
         };
         let home = match (self.scope, config.custom_home()) {
             (SetupScope::User, Some(home)) => Some(absolute_path(home)?),
@@ -230,6 +267,55 @@ impl SetupCommand {
         };
         let tools = self.tools.as_ref().map(ToString::to_string);
         Ok(SetupOptions { scope: self.scope, program, home, tools })
+    }
+}
+
+/// The path of this program, as a client starts it.
+fn own_program() -> String {
+    let own = std::env::current_exe().ok();
+    let own = own.as_deref().and_then(Path::to_str).map(str::to_owned);
+    own.unwrap_or_else(|| "commonbook".to_owned())
+}
+
+/// A client as a person names it.
+#[derive(Debug, Clone)]
+enum NamedClient {
+    /// One whose files setup knows.
+    Known(SetupClient),
+    /// Any other.
+    Other(String),
+}
+
+/// Reads the name of a client. A name that is nearly that of a known one is a mistake.
+#[derive(Clone)]
+struct ClientNames;
+
+impl TypedValueParser for ClientNames {
+    type Value = NamedClient;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<NamedClient, clap::Error> {
+        let name = StringValueParser::new().parse_ref(command, arg, value)?;
+        if let Ok(client) = SetupClient::from_str(&name, true) {
+            return Ok(NamedClient::Known(client));
+        }
+        let known: Vec<&str> = SetupClient::value_variants().iter().map(|own| own.name()).collect();
+        let Some(near) = nearest_name(&name, &known) else { return Ok(NamedClient::Other(name)) };
+        let mut error = clap::Error::new(clap::error::ErrorKind::InvalidValue).with_cmd(command);
+        let text = |text: &str| ContextValue::String(text.to_owned());
+        error.insert(ContextKind::InvalidArg, text("[CLIENT]"));
+        error.insert(ContextKind::InvalidValue, text(&name));
+        error.insert(ContextKind::SuggestedValue, text(near));
+        Err(error)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values = SetupClient::value_variants().iter();
+        Some(Box::new(values.filter_map(ValueEnum::to_possible_value)))
     }
 }
 

@@ -213,7 +213,10 @@ fn reason_text(reason: MatchReason) -> &'static str {
 pub(super) fn memories(response: &Value, lookup: &ViewLookup<'_>) {
     show(response, |page: &Page<Memory>| {
         if page.items.is_empty() {
-            lookup.print_empty("No memories");
+            lookup.print_empty_with(
+                "No memories",
+                "`commonbook save TEXT` saves one; `commonbook setup` connects a client that does",
+            );
             lookup.note_memories_elsewhere();
         }
         let by_usage = lookup.request.contains_key("sort");

@@ -1,6 +1,4 @@
-//! How people read standing memory files and their versions; who a person at a terminal is.
-
-use std::io::IsTerminal as _;
+//! How people read standing memory files and their versions.
 
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
@@ -20,15 +18,6 @@ const CHANGE_CHARS_MAX: usize = 74;
 
 /// Changed lines that a version shows of each kind.
 const CHANGES_SHOWN_MAX: usize = 3;
-
-/// The caller as a person, if it is at a terminal and names no agent: what a person adds is a rule.
-pub(super) fn as_person(caller: Caller) -> Caller {
-    let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    match at_terminal && caller.agent.is_anonymous() {
-        true => Caller { agent: Agent::human(), ..caller },
-        false => caller,
-    }
-}
 
 /// Whether a request is about the files of the caller's project, on this machine.
 pub(super) fn stays_here(verb: &Verb, caller: &Caller, request: &Map<String, Value>) -> bool {

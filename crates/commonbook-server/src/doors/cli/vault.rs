@@ -282,7 +282,7 @@ impl<'p> VaultPlace<'p> {
             VaultRegistry::note_writers(home, vault.folder.root(), strangers)?;
         }
         if let (BookSource::Home { book, .. }, true) = (&self.source, report.changed_store()) {
-            follow::embed_briefly(book);
+            follow::embed_briefly(book, self.config);
         }
         Ok(report)
     }

@@ -31,7 +31,7 @@ pub(super) fn show_new_webhook(response: &Value) {
 pub(super) fn list(response: &Value) {
     show(response, |webhooks: &WebhookList| {
         if webhooks.items.is_empty() {
-            print_line("No webhooks");
+            print_line("No webhooks; `commonbook webhook add URL` adds one");
         }
         for webhook in &webhooks.items {
             let owner = format!("{} in {}", webhook.agent, webhook.workspace);

@@ -376,7 +376,8 @@ mod tests {
 
     #[test]
     fn every_form_of_a_page_calls_a_verb_of_the_list() {
-        let pages = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/doors/dashboard/pages");
+        let pages =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/doors/dashboard/pages");
         let mut named = std::collections::BTreeSet::new();
         for page in std::fs::read_dir(pages).unwrap() {
             let text = std::fs::read_to_string(page.unwrap().path()).unwrap();

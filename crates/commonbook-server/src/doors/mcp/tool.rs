@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use commonbook::base::input::plain_name;
 use commonbook_text::nearest::nearest_name;
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 
 use super::contract;
 use crate::calls::verb::TOOLS_HEADER;
@@ -68,7 +68,17 @@ fn tool(verb: &'static Verb) -> Tool {
     let input: Arc<JsonObject> = Arc::new(contract::input_schema(verb));
     let mut tool = Tool::new(*name, description, input);
     tool.annotations = Some(hints);
+    tool.meta = always_load(name);
     tool
+}
+
+/// The key by which Claude shows a tool to its model at once, instead of behind a search for tools.
+const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
+
+/// What tells a client to show a tool at once: for those of the smallest set, which every session needs.
+fn always_load(name: &str) -> Option<MetaObject> {
+    let is_core = ToolSelection::of(ToolTier::Core).offers(name);
+    is_core.then(|| MetaObject(JsonObject::from_iter([(ALWAYS_LOAD.to_owned(), true.into())])))
 }
 
 fn joined_tool(joined: &JoinedTool) -> Tool {
@@ -77,6 +87,7 @@ fn joined_tool(joined: &JoinedTool) -> Tool {
     let input: Arc<JsonObject> = Arc::new(contract::joined_schema(joined));
     let mut tool = Tool::new(joined.name, joined.description, input);
     tool.annotations = Some(hints);
+    tool.meta = always_load(joined.name);
     tool
 }
 
@@ -319,6 +330,19 @@ mod tests {
         assert!(full.len() < 400 && full.contains(" more, which tools/list has"), "{full}");
         for (verb, _) in OTHER_TOOLS {
             assert!(verb::find(verb).is_some(), "{verb}");
+        }
+    }
+
+    #[test]
+    fn a_client_shows_the_core_tools_at_once() {
+        let core = ToolSelection::of(ToolTier::Core);
+        for tool in tools() {
+            let meta = serde_json::to_value(&tool).unwrap()["_meta"].clone();
+            let expected = match core.offers(&tool.name) {
+                true => json!({"anthropic/alwaysLoad": true}),
+                false => json!(null),
+            };
+            assert_eq!(meta, expected, "{}", tool.name);
         }
     }
 

@@ -3,7 +3,8 @@
 /// The block for a file of instructions of a client that has hooks.
 pub(super) fn instructions_block() -> String {
     format!(
-        "{INSTRUCTIONS}\n- A line `Remember: …` in your final message is kept for other agents."
+        "{INSTRUCTIONS}\n- A line `Remember: …` in your final message is kept for other agents, where your client runs the \
+         hooks of Commonbook; `save_memory` keeps it everywhere."
     )
 }
 

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::{VaultPlace, report};
 use crate::background::vaults::VaultRegistry;
 use crate::calls::output::{count_text, print_json, print_line, print_note};
-use crate::doors::cli::standing::as_person;
+use crate::doors::cli::person::as_person;
 
 /// Uses a vault that another home made: its memories become those of others, and none of them is trusted
 /// until you accept the key of the home that signed it.
