@@ -459,7 +459,8 @@ mod tests {
     #[test]
     fn a_quiet_thread_outlives_a_panic_and_none_is_needed() {
         let quiet = QuietThread::start("quiet");
-        let panicked = catch_unwind(AssertUnwindSafe(|| quiet.run::<u8>(|| panic!("a wrong turn"))));
+        let panicked =
+            catch_unwind(AssertUnwindSafe(|| quiet.run::<u8>(|| panic!("a wrong turn"))));
         assert!(panicked.is_err());
         assert_eq!(quiet.run(|| 7), 7);
         assert_eq!(QuietThread { jobs: None }.run(|| 8), 8);
