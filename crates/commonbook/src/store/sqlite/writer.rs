@@ -313,7 +313,9 @@ mod tests {
         let thread = WriterThread { connection, mark: Some(mark), path, sync };
         let level = |group: &mut [WriteJob]| {
             thread.transact(group).unwrap().into_iter().for_each(|answer| answer.unwrap());
-            let level = thread.connection.pragma_query_value(None, "synchronous", |row| row.get(0));
+            let level = thread
+                .connection
+                .pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0));
             level.unwrap()
         };
         let event = |tx: &mut Tx<'_>| {
