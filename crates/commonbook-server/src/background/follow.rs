@@ -352,7 +352,8 @@ pub(crate) fn embed_when_alone(open: impl FnOnce() -> Result<Commonbook>) -> Res
     // Nothing is sent: the input ends.
     drop(std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink()));
     let book = open()?;
-    run_at_low_priority(|| book.index().embed(book.store(), |_| ControlFlow::Continue(())))?;
+    lower_priority();
+    book.index().embed(book.store(), |_| ControlFlow::Continue(()))?;
     Ok(())
 }
 
