@@ -279,7 +279,7 @@ class Node:
         os.mkdir(self.home, 0o700)
         environment = {key: value for key, value in os.environ.items() if not key.startswith("COMMONBOOK")}
         self.environment = {
-            **environment, "HOME": folder, "COMMONBOOK_HOME": self.home,
+            **environment, "COMMONBOOK_PERSON": "1", "HOME": folder, "COMMONBOOK_HOME": self.home,
             "COMMONBOOK_DATABASE": f"{database} application_name={name}", "COMMONBOOK_EMBEDDER": "off", "COMMONBOOK_RATE": "off",
         }
         self.process = self.port = None

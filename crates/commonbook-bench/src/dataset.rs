@@ -1,4 +1,7 @@
-//! A data set: a folder of memories, and of questions with known answers.
+//! A data set: a folder of memories, and of questions with known answers; or a file of stories by
+//! another hand.
+
+mod hand;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -45,6 +48,9 @@ pub(super) struct DatasetQuestion {
     pub(super) question: String,
     /// The ids of the memories that answer it.
     pub(super) gold: Vec<String>,
+    /// The part of the data that it belongs to, if the data has parts: one chooses, one judges.
+    #[serde(default)]
+    split: String,
     /// Old and new among these memories, if the data says so.
     #[serde(default)]
     pub(super) roles: UpdateRoles,
@@ -103,11 +109,15 @@ pub(super) struct DataSet {
 }
 
 impl DataSet {
-    /// Reads `memories.jsonl` and `questions.jsonl` of a folder.
+    /// Reads `memories.jsonl` and `questions.jsonl` of a folder, or a file of stories, whose notes are
+    /// turns.
     ///
     /// # Errors
     /// `invalid`, with the file and line, for data that is missing or malformed.
     pub(super) fn read(folder: &Path, gran: MemoryGranularity) -> Result<Self> {
+        if folder.is_file() {
+            return hand::read_stories(folder);
+        }
         let (mut memories, mut cut) = (Vec::new(), 0);
         each_json_line(&folder.join("memories.jsonl"), |place, mut line: Value| {
             let needed: RequiredFields = input::from_value(line.clone())?;
@@ -145,6 +155,19 @@ impl DataSet {
             return Err(Error::invalid("data", reason).hint("Choose another --gran."));
         }
         Ok(Self { memories, questions, cut })
+    }
+
+    /// Leaves out the questions of other splits.
+    ///
+    /// # Errors
+    /// `invalid` if no scored question is of the split.
+    pub(super) fn keep_split(&mut self, split: &str) -> Result<()> {
+        self.questions.retain(|question| question.split == split);
+        if self.questions.iter().any(DatasetQuestion::is_scored) {
+            return Ok(());
+        }
+        Err(Error::invalid("split", format!("the data has no question of the split {split:?}"))
+            .hint("Choose another --split, or leave it out."))
     }
 }
 
@@ -197,6 +220,15 @@ mod tests {
         let data = read(&format!("{MEMORY}\n\n{session}\n"), QUESTION).unwrap();
         assert_eq!((data.memories.len(), data.questions.len(), data.cut), (1, 1, 0));
         assert_eq!(data.memories[0].line["id"], "D1:1");
+    }
+
+    #[test]
+    fn a_split_has_its_own_questions() {
+        let other = QUESTION.replace("dev", "held").replace("\"q\"", "\"p\"");
+        let mut data = read(MEMORY, &format!("{QUESTION}\n{other}\n")).unwrap();
+        data.keep_split("held").unwrap();
+        assert_eq!(data.questions.iter().map(|question| &*question.qid).collect::<Vec<_>>(), ["p"]);
+        assert!(data.keep_split("dev").unwrap_err().message.contains("dev"));
     }
 
     #[test]

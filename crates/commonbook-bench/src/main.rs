@@ -5,6 +5,7 @@ mod collaboration;
 mod consolidation;
 mod context;
 mod contradictions;
+mod controls;
 mod dashboard;
 mod database_server;
 mod dataset;
@@ -37,19 +38,21 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use commonbook::Commonbook;
 use commonbook::base::clock::Clock;
 use commonbook::base::error::Result;
 use commonbook::base::id::RandomIds;
 use commonbook::index::Index;
 use commonbook::store::sqlite::SqliteStore;
+use commonbook_embed::SharedEmbedder;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use tempfile::TempDir;
 
 use commonbook_server::child::{self, step_error};
 use commonbook_server::config::Config;
+use commonbook_server::output::TypedCommand;
 use commonbook_server::{follow, output};
 
 #[global_allocator]
@@ -167,7 +170,10 @@ fn main() -> ExitCode {
     let _log = commonbook_server::start_log(&config, false, true);
     let result = bench.run(&config, json).and_then(|()| output::finish());
     result.map_or_else(
-        |error| output::print_error(&error, "commonbook-bench", json),
+        |error| {
+            let (words, arguments) = ("commonbook-bench".to_owned(), BenchArguments::command());
+            output::print_error(&error, &TypedCommand { words, arguments }, json)
+        },
         |()| ExitCode::SUCCESS,
     )
 }
@@ -194,13 +200,21 @@ impl EmbedderChoice {
         self.embedder.as_deref().or(config.embedder.as_deref()).unwrap_or("bundled")
     }
 
-    /// Sets the embedder of this book's index; the only place where a bench chooses it.
+    /// Opens the embedder; none for `off`. The only place where a bench chooses it.
     ///
     /// # Errors
     /// `invalid` or `unavailable`: a bench never falls back to words alone.
-    fn give_embedder(&self, book: &Commonbook, config: &Config) -> Result<()> {
+    fn open_embedder(&self, config: &Config) -> Result<Option<SharedEmbedder>> {
         let config = Config { embedder: Some(self.name(config).to_owned()), ..config.clone() };
-        book.index().use_embedder(Ok(follow::embedder(&config)?));
+        follow::embedder(&config)
+    }
+
+    /// Sets the embedder of this book's index.
+    ///
+    /// # Errors
+    /// As [`EmbedderChoice::open_embedder`].
+    fn give_embedder(&self, book: &Commonbook, config: &Config) -> Result<()> {
+        book.index().use_embedder(Ok(self.open_embedder(config)?));
         Ok(())
     }
 }

@@ -18,6 +18,7 @@ use commonbook::model::search::SearchMemory;
 use commonbook::model::workspace::Workspace;
 use serde_json::{Value, json};
 
+use super::controls::{self, BM25, ControlRanking};
 use super::dataset::{DataSet, DatasetMemory, DatasetQuestion, MemoryGranularity, error_at_line};
 use super::machine::MachineProfile;
 use super::metrics::{RankingMetrics, percentile};
@@ -36,9 +37,12 @@ const BENCH_CHUNK_LINES: usize = 500;
 /// Arguments of the retrieval bench.
 #[derive(Debug, clap::Args)]
 pub(super) struct RetrievalBench {
-    /// The folder of memories.jsonl and questions.jsonl
+    /// The folder of memories.jsonl and questions.jsonl, or a file of stories by another hand
     #[arg(long)]
     data: PathBuf,
+    /// Asks only the questions of this split
+    #[arg(long)]
+    split: Option<String>,
     /// The part of a conversation that becomes one memory
     #[arg(long, value_enum, default_value_t)]
     gran: MemoryGranularity,
@@ -65,7 +69,10 @@ impl RetrievalBench {
     /// # Errors
     /// `invalid` for data that is missing or malformed; else the error of the failing step.
     pub(super) fn run(&self, config: &Config, as_json: bool) -> Result<()> {
-        let data = DataSet::read(&self.data, self.gran)?;
+        let mut data = DataSet::read(&self.data, self.gran)?;
+        if let Some(split) = &self.split {
+            data.keep_split(split)?;
+        }
         if data.cut > 0 {
             print_note(&format!(
                 "cut to 64 KiB, as longer texts are not kept: {} of them",
@@ -78,22 +85,18 @@ impl RetrievalBench {
         self.by.give_embedder(&book, config)?;
         let workspaces = import(&book, &data.memories)?;
         let built = super::rebuild(&book, data.memories.len())?;
-        let bar = super::bench_progress_bar("asking", data.questions.len());
-        let mut answers = Vec::with_capacity(data.questions.len());
-        for question in &data.questions {
-            answers.push(ask(&book, &workspaces[&question.conv], question)?);
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
+        let answers = ask_all(&book, &workspaces, &data)?;
         if let Some((path, file)) = out.transpose()? {
             write(file, &answers).map_err(|error| unwritable(path, error))?;
         }
+        let embedder = self.by.open_embedder(config)?;
         let report = RetrievalReport {
             bench: self,
             data: &data,
             workspaces: workspaces.len(),
             embedder: self.by.name(config),
             built,
+            controls: controls::rank_by_controls(&data, embedder.as_deref())?,
             counted: answers.iter().filter(|answer| answer.question.is_scored()).collect(),
         };
         if as_json {
@@ -138,6 +141,22 @@ pub(super) fn import(
     bar.finish_and_clear();
     follow::find_mentions_with_progress(book)?;
     Ok(workspaces)
+}
+
+/// Asks every question.
+fn ask_all<'d>(
+    book: &Commonbook,
+    workspaces: &BTreeMap<String, Workspace>,
+    data: &'d DataSet,
+) -> Result<Vec<RankedAnswer<'d>>> {
+    let bar = super::bench_progress_bar("asking", data.questions.len());
+    let mut answers = Vec::with_capacity(data.questions.len());
+    for question in &data.questions {
+        answers.push(ask(book, &workspaces[&question.conv], question)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(answers)
 }
 
 /// Asks as an agent without memories.
@@ -191,6 +210,7 @@ struct RetrievalReport<'d> {
     workspaces: usize,
     embedder: &'d str,
     built: BuildTimes,
+    controls: Vec<ControlRanking>,
     counted: Vec<&'d RankedAnswer<'d>>,
 }
 
@@ -224,11 +244,15 @@ impl RetrievalFigures {
     }
 
     fn print(&self, name: &str) {
-        let worth: String =
-            self.mean.figures().iter().map(|figure| format!(" {figure:7.4}")).collect();
         let Self { count, p50, p95, .. } = self;
+        let worth = figure_columns(&self.mean);
         print_line(&format!("{name:26} {count:5}{worth} {p50:8.2} {p95:8.2}"));
     }
+}
+
+/// The columns of the metrics.
+fn figure_columns(metrics: &RankingMetrics) -> String {
+    metrics.figures().iter().map(|figure| format!(" {figure:7.4}")).collect()
 }
 
 /// How often a newer memory ranks above the one that it replaced.
@@ -271,6 +295,28 @@ impl RetrievalReport<'_> {
         groups.into_iter().map(|(name, answers)| (name, RetrievalFigures::of(&answers))).collect()
     }
 
+    /// The metrics of which the program's mean is below that of BM25.
+    fn below_bm25(&self) -> Vec<&'static str> {
+        let own = RetrievalFigures::of(&self.counted).mean.figures();
+        let bm25 = self.controls.iter().find(|control| control.name == BM25);
+        let simple = bm25.map(|control| control.metrics(self.data, None).figures());
+        let pairs = own.into_iter().zip(simple.into_iter().flatten());
+        let named = RankingMetrics::NAMES.into_iter().zip(pairs);
+        named.filter(|(_, (own, simple))| own < simple).map(|(name, _)| name).collect()
+    }
+
+    fn print_controls(&self, category: Option<&str>) {
+        for control in &self.controls {
+            let worth = figure_columns(&control.metrics(self.data, category));
+            print_line(&format!("  {:24} {:5}{worth}", control.name, ""));
+        }
+    }
+
+    fn controls_value(&self) -> Value {
+        let metrics = |control: &ControlRanking| json!(control.metrics(self.data, None));
+        self.controls.iter().map(|control| (control.name.to_owned(), metrics(control))).collect()
+    }
+
     fn value(&self) -> Value {
         let categories = self.categories();
         let categories: BTreeMap<_, _> =
@@ -287,6 +333,8 @@ impl RetrievalReport<'_> {
             "index": self.built,
             "all": RetrievalFigures::of(&self.counted).value(),
             "by_category": categories,
+            "controls": self.controls_value(),
+            "below_bm25": self.below_bm25(),
             "updates": UpdateFigures::of(&self.counted),
             "machine": MachineProfile::detect_machine(),
         })
@@ -314,16 +362,22 @@ impl RetrievalReport<'_> {
             RankingMetrics::NAMES.iter().map(|name| format!(" {name:>7}")).collect();
         print_line(&format!("\n{:26} {:>5}{names} {:>8} {:>8}", "", "n", "p50 ms", "p95 ms"));
         RetrievalFigures::of(&self.counted).print("all");
+        self.print_controls(None);
         if self.bench.by_category {
             for (name, figures) in self.categories() {
                 figures.print(name);
+                self.print_controls(Some(name));
             }
+        }
+        match self.below_bm25().as_slice() {
+            [] => print_line("\nno figure of all questions is below BM25's"),
+            below => print_line(&format!("\nbelow BM25's: {}", below.join(", "))),
         }
         let UpdateFigures { questions, both_found, newer_first } = UpdateFigures::of(&self.counted);
         if questions > 0 {
             print_line(&format!(
-                "\nthe newer above the older it replaced: {newer_first} bench {both_found} where both \
-                 were found, bench {questions}"
+                "\nthe newer above the older it replaced: {newer_first} of {both_found} where both \
+                 were found, of {questions}"
             ));
         }
     }
@@ -332,6 +386,26 @@ impl RetrievalReport<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_sets_written_here_rank_by_words_no_lower_than_bm25() {
+        for set in ["engineering", "languages"] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tasks").join(set);
+            let data = DataSet::read(&folder, MemoryGranularity::Turn).unwrap();
+            let home = tempfile::tempdir().unwrap();
+            let book = crate::open_bench_book(home.path(), Arc::new(SystemClock)).unwrap();
+            let workspaces = import(&book, &data.memories).unwrap();
+            crate::rebuild(&book, data.memories.len()).unwrap();
+            let answers = ask_all(&book, &workspaces, &data).unwrap();
+            let own = RetrievalFigures::of(&answers.iter().collect::<Vec<_>>()).mean.figures();
+            let controls = controls::rank_by_controls(&data, None).unwrap();
+            let bm25 = controls[0].metrics(&data, None).figures();
+            assert!(
+                own.iter().zip(bm25).all(|(own, bm25)| *own >= bm25),
+                "{set}: {own:?} {bm25:?}"
+            );
+        }
+    }
 
     #[test]
     fn updates_count_only_if_both_memories_were_found() {

@@ -9,8 +9,8 @@ use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Imple
 use rmcp::transport::TokioChildProcess;
 use serde_json::{Value, json};
 
-use crate::child::{ChildServer, program_command, step_error};
-use crate::output::print_line;
+use crate::calls::output::print_line;
+use crate::system::child::{ChildServer, program_command, step_error};
 
 const WORKSPACE: &str = "demo";
 const FIRST_AGENT: &str = "claude-code";

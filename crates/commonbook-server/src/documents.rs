@@ -9,8 +9,8 @@ use commonbook::model::import::ImportLine;
 use commonbook::model::origin::TextOrigin;
 use serde_json::Value;
 
-use crate::config::{Config, SETTINGS_FILE};
-use crate::hook::commands as user_commands;
+use crate::doors::hook::commands as user_commands;
+use crate::settings::config::{Config, SETTINGS_FILE};
 
 /// Inline examples that are no settings of a home: what stands in a project's file, and what a command of
 /// hooks prints.

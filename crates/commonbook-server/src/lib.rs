@@ -1,64 +1,27 @@
 //! The program as a library: the REST and MCP server, the hooks and the command line.
 
-mod atomic;
-mod backups;
-mod blocking_store;
-mod body;
-mod call;
-mod caller;
-mod chat;
-pub mod child;
-mod cli;
-pub mod config;
-mod connections;
-mod dashboard;
-mod database;
+mod background;
+mod calls;
+mod clients;
 mod demo;
-mod digest;
 #[cfg(test)]
 mod documents;
-pub mod follow;
-mod gate;
-mod health;
-mod hint;
-mod home_backup;
-mod hook;
-mod http_error;
-mod judge;
-mod local;
+mod doors;
+mod http;
 #[cfg(test)]
 #[path = "../../commonbook-embed/tests/loopback/mod.rs"]
 mod loopback;
-mod mcp;
-mod metrics;
-mod modes;
-mod observe;
-pub mod output;
-mod process;
-mod project;
-mod rate;
-mod remote;
-mod rest;
-mod rpc;
-mod sandbox;
-pub mod secret_string;
 mod serve;
-mod serving;
-mod setup;
-mod shell;
-mod slow_calls;
-mod stream;
-mod ticket;
-mod traces;
-mod vaults;
-mod verb;
-mod watch;
-mod webhook;
-mod words;
+mod settings;
+mod system;
+
+pub use background::follow;
+pub use calls::output;
+pub use settings::config;
+pub use system::{child, secret_string};
 
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,7 +38,6 @@ use commonbook::base::{input, limits};
 use commonbook::index::Index;
 use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportWorkspace;
-use commonbook::store::postgres::PostgresStore;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, StoreLoss};
 use commonbook_text::nearest::nearest_name;
@@ -84,19 +46,30 @@ use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::writer::BoxMakeWriter;
 
-use crate::blocking_store::BlockingStore;
-use crate::caller::CallerClaims;
-use crate::cli::{HookState, ImportTarget, MonitorTarget, StoreOpeners};
-use crate::config::Config;
-use crate::database::Database;
-use crate::local::RpcListener;
-use crate::mcp::McpDoor;
-use crate::remote::bridge::McpBridge;
-use crate::remote::rest::COMMAND_TIMEOUT;
-use crate::remote::{RestClient, ServerAddress};
-use crate::sandbox::SandboxState;
-use crate::verb::ToolSelection;
-use crate::webhook::HttpWebhookSender;
+use crate::background::digest::digest_writer;
+use crate::background::judge::contradiction_judge;
+use crate::background::webhook;
+use crate::background::webhook::HttpWebhookSender;
+use crate::calls::hint::TypedCommand;
+use crate::calls::verb::ToolSelection;
+use crate::calls::{call, verb};
+use crate::clients::local::RpcListener;
+use crate::clients::remote::bridge::McpBridge;
+use crate::clients::remote::rest::COMMAND_TIMEOUT;
+use crate::clients::remote::{RestClient, ServerAddress};
+use crate::clients::sandbox;
+use crate::clients::sandbox::SandboxState;
+use crate::doors::cli::{HookState, ImportTarget, MonitorTarget, StoreOpeners};
+use crate::doors::mcp::McpDoor;
+use crate::doors::{cli, dashboard, hook, mcp, rest};
+use crate::http::caller::CallerClaims;
+use crate::http::watch;
+use crate::settings::config::Config;
+use crate::settings::project;
+use crate::settings::store::{
+    open_any_store, open_any_store_without_upgrade, open_database, open_store,
+};
+use crate::system::process;
 
 /// The commands that are not verbs.
 #[derive(Debug, Subcommand)]
@@ -134,11 +107,23 @@ enum ProgramCommand {
     /// Rebuilds the search index from the journal
     Reindex(cli::ReindexCommand),
     /// Checks the store, the server, the model, ports, file modes and clients
+    #[command(alias = "status")]
     Doctor(cli::DoctorCommand),
+    /// Shows and changes the settings in config.json
+    Config(cli::ConfigCommand),
+    /// Says what the home has and which step is next; nothing has to be created
+    Init,
+    /// Says which version this is, and how a newer one is installed
+    Upgrade,
+    /// Lists the steps that take Commonbook off this machine; does none of them
+    Uninstall,
     /// Prints the completions of a shell
     Completions(cli::CompletionsCommand),
     /// Prints the manual page of the program, or writes the pages of all commands into a folder
     Man(cli::ManCommand),
+    /// Embeds what a command left, when that command has ended
+    #[command(hide = true)]
+    Embed,
     /// Prints the text of a golden file
     #[command(hide = true)]
     Surface(SurfaceCommand),
@@ -209,6 +194,17 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
         return run_hook(arguments);
     }
     let as_json = arguments.iter().any(|argument| argument == "--json");
+    let words: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
+    match words.as_slice() {
+        [] | ["help"] if arguments.len() == words.len() + 1 => {
+            return print_overview(arguments);
+        }
+        ["help", "--all"] => {
+            output::print_line(clap_command().render_help().ansi().to_string().trim_end());
+            return exit_code_of(output::finish(), arguments, as_json);
+        }
+        _ => {}
+    }
     let matches = match needed_commands(arguments).try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) if !error.use_stderr() => {
@@ -240,6 +236,14 @@ pub fn run_program(arguments: &[OsString]) -> ExitCode {
     }
     let result = run_subcommand(&matches, config).and_then(|()| output::finish());
     exit_code_of(result, arguments, as_json)
+}
+
+/// Shows the first commands, and the next step in this home.
+fn print_overview(arguments: &[OsString]) -> ExitCode {
+    let config = Config::read().tolerating_settings();
+    let _log = start_log(&config, false, false);
+    cli::print_overview(&config, || open_commonbook(&config));
+    exit_code_of(output::finish(), arguments, false)
 }
 
 /// Restricts a server to its files, after it has found its workspace: the files of its project are not
@@ -407,13 +411,26 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);
             doctor.run(&config, open, accept, hooks, as_json)
         }
+        ProgramCommand::Config(settings) => {
+            if settings.changes_settings() {
+                cli::require_person(own, &config)?;
+            }
+            settings.run(&config, as_json)
+        }
+        ProgramCommand::Init => cli::print_init(&config, open, as_json),
+        ProgramCommand::Upgrade => {
+            cli::print_upgrade(as_json);
+            Ok(())
+        }
+        ProgramCommand::Uninstall => cli::print_uninstall(&config, as_json),
         ProgramCommand::Completions(completions) => {
             completions.run(&mut clap_command());
             Ok(())
         }
         ProgramCommand::Man(man) => man.run(clap_command()),
+        ProgramCommand::Embed => follow::embed_when_alone(open),
         ProgramCommand::Surface(surface) => {
-            output::print_line(&surface_text(&surface.name));
+            output::print_unbroken(&surface_text(&surface.name));
             Ok(())
         }
     }
@@ -549,50 +566,6 @@ fn run_monitor(
     runtime.block_on(run)
 }
 
-/// Opens the store of this file, and migrates it if needed.
-///
-/// # Errors
-/// As [`SqliteStore::open`].
-pub(crate) fn open_store(path: &Path) -> Result<Arc<dyn Store>> {
-    Ok(SqliteStore::open(path)?)
-}
-
-/// Opens the store of this file even if it has lost events.
-///
-/// # Errors
-/// As [`SqliteStore::open_despite_loss`].
-pub(crate) fn open_store_despite_loss(path: &Path) -> Result<Arc<dyn Store>> {
-    Ok(SqliteStore::open_despite_loss(path)?)
-}
-
-/// Opens the store in this database, and creates its tables if needed.
-///
-/// # Errors
-/// As [`PostgresStore::open`].
-fn open_database(database: &Database) -> Result<Arc<dyn Store>> {
-    let authorities = database.authorities.as_deref();
-    Ok(BlockingStore::open(|| PostgresStore::open(&database.url.0, authorities))?)
-}
-
-/// Opens the store of this configuration.
-fn open_any_store(config: &Config) -> Result<Arc<dyn Store>> {
-    match config.database()? {
-        Some(database) => open_database(&database),
-        None => open_store(&config.store_file()?),
-    }
-}
-
-/// As [`open_any_store`], for a process that may end at any time.
-fn open_any_store_without_upgrade(config: &Config) -> Result<Arc<dyn Store>> {
-    match config.database()? {
-        Some(Database { url, authorities }) => {
-            let open = || PostgresStore::open_without_upgrade(&url.0, authorities.as_deref());
-            Ok(BlockingStore::open(open)?)
-        }
-        None => Ok(SqliteStore::open_without_upgrade(&config.store_file()?)?),
-    }
-}
-
 /// The folder of the search index in the home, for memories in a file and for those in a database.
 const FILE_INDEX: &str = "index";
 const DATABASE_INDEX: &str = "index-of-database";
@@ -620,11 +593,11 @@ fn commonbook_over(store: Arc<dyn Store>, config: &Config) -> Result<Commonbook>
     let book = book.with_consolidation(config.consolidation()?);
     let book = book.with_webhook_sender(Some(Arc::new(HttpWebhookSender::default())));
     let key = config.judge_key.as_ref().map(|key| key.0.as_str());
-    let book = book.with_contradiction_judge(config.contradictions()?.judge(key)?);
+    let book = book.with_contradiction_judge(contradiction_judge(&config.contradictions()?, key)?);
     let key = config.digest_key.as_ref().map(|key| key.0.as_str());
     let digest = config.digest()?;
     let book = book.with_merge_bot(digest.merge_bot());
-    let book = book.with_digest_writer(digest.writer(key, config.home.clone())?);
+    let book = book.with_digest_writer(digest_writer(digest, key, config.home.clone())?);
     let book = match &config.home {
         Some(home) => book.with_home(home.clone()),
         None => book,
@@ -768,7 +741,7 @@ fn usage_error(error: &clap::Error, arguments: &[OsString]) -> Error {
     let is_end = |line: &str| line.starts_with("Usage:") || line.starts_with("For more");
     let reason = lines.iter().take_while(|line| !is_end(line) && !line.starts_with("tip: "));
     let reason: Vec<&str> = reason.copied().collect();
-    let command = typed_command(arguments);
+    let command = typed_command(arguments).words;
     let help = format!("Run `{command} --help`.");
     let tips = suggestion(error, &command).into_iter().chain(dashes_tip(error, &command));
     let hint = tips.chain([help]).collect::<Vec<_>>().join(" ");
@@ -839,16 +812,16 @@ fn suggestion(error: &clap::Error, command: &str) -> Option<String> {
     })
 }
 
-/// The command that these arguments name: `commonbook case open`.
-fn typed_command(arguments: &[OsString]) -> String {
-    let mut names = vec!["commonbook".to_owned()];
+/// The command that these arguments name.
+fn typed_command(arguments: &[OsString]) -> TypedCommand {
+    let mut words = "commonbook".to_owned();
     let mut command = clap_command();
     for argument in arguments.iter().skip(1) {
         let Some(subcommand) = command.find_subcommand(argument).cloned() else { continue };
-        names.push(subcommand.get_name().to_owned());
+        words = format!("{words} {}", subcommand.get_name());
         command = subcommand;
     }
-    names.join(" ")
+    TypedCommand { words, arguments: command }
 }
 
 fn surface_text(surface: &str) -> String {
@@ -927,10 +900,9 @@ mod tests {
             ),
             ("urgent x", "unrecognized subcommand 'urgent'", "Run `commonbook --help`."),
             (
-                "setup vscode",
-                "invalid value 'vscode' for '[CLIENT]' [possible values: claude-code, codex, gemini, \
-                 copilot, opencode, cursor]",
-                "Run `commonbook setup --help`.",
+                "setup codxe",
+                "invalid value 'codxe' for '[CLIENT]'",
+                "A similar value exists: 'codex'. Run `commonbook setup --help`.",
             ),
             (
                 "serve --port many",

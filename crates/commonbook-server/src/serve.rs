@@ -25,34 +25,33 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use tracing::Instrument;
 
-use crate::backups;
-use crate::body::{BodyBudget, WholeBody, drain_unread_body};
-use crate::call::run_blocking;
-use crate::cli;
-use crate::config::Config;
-use crate::connections;
-use crate::dashboard::{self, DashboardDoor};
-use crate::follow;
-use crate::gate::{self, AllowedHosts, RequestGate};
-use crate::health;
-use crate::hook;
-use crate::http_error::RequestId;
-use crate::local::RpcListener;
-use crate::mcp::{self, McpDoor};
-use crate::metrics::{self, server_metrics};
-use crate::output;
-use crate::process::stop_signal;
-use crate::rate::{AgentRateLimits, RateSetting};
-use crate::rest::{self, error_response};
-use crate::serving::ServerFile;
-use crate::stream::EventStreams;
-use crate::traces::{CollectorUrl, RequestTrace, TraceExport};
-use crate::verb::ToolSelection;
-use crate::watch;
-use crate::webhook;
-
-/// The address on which a server listens by default.
-pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:7077";
+use crate::background::backups;
+use crate::background::follow;
+use crate::background::health;
+use crate::background::webhook;
+use crate::calls::call::run_blocking;
+use crate::calls::metrics::{self, server_metrics};
+use crate::calls::output;
+use crate::calls::traces::{CollectorUrl, RequestTrace, TraceExport};
+use crate::calls::verb::ToolSelection;
+use crate::clients::local::RpcListener;
+use crate::doors::cli;
+use crate::doors::dashboard::{self, DashboardDoor};
+use crate::doors::hook;
+use crate::doors::mcp::{self, McpDoor};
+use crate::doors::rest;
+use crate::http::body::{BodyBudget, WholeBody, drain_unread_body};
+use crate::http::connections;
+use crate::http::gate::{self, AllowedHosts, RequestGate};
+use crate::http::http_error::RequestId;
+use crate::http::http_error::error_response;
+use crate::http::rate::{AgentRateLimits, RateSetting};
+use crate::http::stream::EventStreams;
+use crate::http::watch;
+use crate::settings::config::Config;
+use crate::settings::config::DEFAULT_ADDRESS;
+use crate::system::process::stop_signal;
+use crate::system::serving::ServerFile;
 
 /// Serves REST under /v1, MCP under /mcp and API documentation under /docs, on one address.
 #[derive(Debug, clap::Args)]

@@ -397,7 +397,8 @@ mod tests {
         for name in quoted.into_iter().chain(["import/person", "memories", "commonbook"]) {
             assert_eq!(shown_name(name), format!("\"{name}\""));
         }
-        let plain = ["human", "claude-code", "gemini-cli/qa", "import/codex", "task-runner", "ruler"];
+        let plain =
+            ["human", "claude-code", "gemini-cli/qa", "import/codex", "task-runner", "ruler"];
         for name in plain {
             assert_eq!(shown_name(name), name);
         }

@@ -7,6 +7,8 @@
 //! "builder"; so do the pairs of syllables of a Korean word, whose endings join the word.
 //! Questions and memories have the same rules.
 
+mod compounds;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -174,12 +176,13 @@ fn each_word_range(text: &str, mut found: impl FnMut(Range<usize>)) {
     }
 }
 
-/// Calls `found` with each word of a text, as written, and with the parts of a name in code after
-/// the whole.
+/// Calls `found` with each word of a text, as written, and with the parts of a name in code or of a
+/// compound after the whole.
 fn each_word_and_part(text: &str, mut found: impl FnMut(&str)) {
     each_word(text, |word| {
         found(word);
         each_part(word, &mut found);
+        compounds::each_compound_part(word, &mut found);
         each_syllable_pair(word, &mut found);
     });
 }

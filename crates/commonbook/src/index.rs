@@ -16,6 +16,7 @@
 //! serves, made when a search first asks for it and dropped when others need the room; a search reads
 //! those of its workspaces as if they were one.
 
+mod boot;
 mod budget;
 mod check;
 mod damage;
@@ -314,6 +315,17 @@ impl Index {
                 Ok(index.needs_follow())
             }
             JournalIndexes::Node(pool) => pool.needs_follow(store),
+        }
+    }
+
+    /// Whether what [`Index::follow`] would write should not wait for more, as of what was read: memories
+    /// were removed, the files are useless or incomplete, or a process that starts would read many events.
+    /// A node decides for each workspace, and its work never waits.
+    #[must_use]
+    pub fn follow_is_urgent(&self) -> bool {
+        match &self.indexes {
+            JournalIndexes::Home(index) => index.follow_is_urgent(),
+            JournalIndexes::Node(_) => true,
         }
     }
 

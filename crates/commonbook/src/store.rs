@@ -47,8 +47,9 @@ pub struct StoreWrite {
     /// The workspace whose journal it changes, if that is known. Writes that name one may share a
     /// transaction with others that wait.
     pub workspace: Option<Workspace>,
-    /// Whether it writes what a follower derives. The thread of a follower may have a low priority, so it
-    /// does not run the writes of others.
+    /// Whether it writes what can be derived again, or what nobody misses. The file of a home does not sync
+    /// it: a loss of power takes it back, with the position that says that it was done. The thread of a
+    /// follower may have a low priority, so it does not run the writes of others.
     pub is_derived: bool,
     /// What it does: inside a transaction, and again if the engine asks for it.
     pub act: Box<WriteAct>,
@@ -174,8 +175,20 @@ impl dyn Store {
         self.write_and_answer(None, false, act)
     }
 
+    /// Runs a write of figures, such as counts of use, and returns its result. A loss of power may take
+    /// back the last ones.
+    ///
+    /// # Errors
+    /// As [`Store::run_write`].
+    pub fn write_figures<T: Send + 'static>(
+        &self,
+        act: impl FnMut(&mut Tx<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write_and_answer(None, true, act)
+    }
+
     /// Runs a write of what a follower derives from the journal of this workspace, and returns its
-    /// result.
+    /// result. A loss of power may take it back, unless it appends events.
     ///
     /// # Errors
     /// As [`Store::run_write`].

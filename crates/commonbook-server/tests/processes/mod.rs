@@ -7,6 +7,7 @@ mod consent;
 mod consolidation;
 #[cfg(unix)]
 mod files;
+mod first_minutes;
 mod folders;
 mod forgetting;
 mod hook;

@@ -309,7 +309,10 @@ fn a_section_of_an_earlier_release_stops_nothing() {
     let doctor = person.run(&root, &["doctor"]);
     let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(doctor.status.success(), "{report}");
-    assert!(report.contains("`audit` in config.json has no effect any more: remove it"), "{report}");
+    assert!(
+        report.contains("`audit` in config.json has no effect any more: remove it"),
+        "{report}"
+    );
     drop(Server::start(&person.home));
 }
 

@@ -185,7 +185,7 @@ fn a_failing_setup_changes_nothing_and_gives_the_reason() {
         ("gemini", 6, "is not a file"),
         ("copilot", 9, "cannot "),
         ("opencode", 6, "commonbook.js: the file already exists"),
-        ("emacs", 2, "emacs"),
+        ("codxe", 2, "codxe"),
     ] {
         let refused = user.setup(&[client]);
         let stderr = String::from_utf8(refused.stderr).unwrap();

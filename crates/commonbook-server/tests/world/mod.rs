@@ -89,6 +89,8 @@ impl Home {
             command.env("COMMONBOOK_DATABASE", homes::way_of_store(self.path()));
         }
         command.env_remove("COMMONBOOK");
+        // A test has no terminal, and does what a person does.
+        command.env("COMMONBOOK_PERSON", "1");
         // Vectors come in the background: with them, responses would depend on their time.
         command.env("COMMONBOOK_EMBEDDER", "off");
         command.env("COMMONBOOK_HOME", self.path()).current_dir(self.path()).args(arguments);
@@ -102,10 +104,17 @@ impl Home {
 
     /// Runs the program as a person does, at a terminal, where all that it prints is one output.
     pub(crate) fn run_at_terminal(&self, arguments: &[&str]) -> Output {
+        // A terminal of no width is one whose width is unknown.
+        self.run_at_columns(0, arguments)
+    }
+
+    /// The same at a terminal of this width.
+    pub(crate) fn run_at_columns(&self, columns: u16, arguments: &[&str]) -> Output {
         let program = self.program(arguments);
         let words = std::iter::once(program.get_program()).chain(program.get_args());
         let words = words.map(|word| format!("'{}'", word.to_str().unwrap()));
         let line = words.collect::<Vec<String>>().join(" ");
+        let line = format!("stty cols {columns}; {line}");
         let mut terminal = Command::new("script");
         terminal.args(["-qec", &line, "/dev/null"]).stdin(Stdio::null());
         for (name, value) in program.get_envs() {

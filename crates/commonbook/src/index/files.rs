@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
+use super::boot;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::file_lock::FileLock;
 
@@ -24,7 +25,12 @@ pub(super) fn written_at(folder: &Path) -> Option<SystemTime> {
 pub(super) fn lease(folder: &Path) -> Result<Option<FileLock>> {
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let path = folder.join(LEASE_FILE);
-    FileLock::take(&path).map_err(|error| unwritable(&path, &error))
+    let lease = FileLock::take(&path).map_err(|error| unwritable(&path, &error))?;
+    // Who writes has opened what was there, and checked it.
+    if lease.is_some() && boot::check_is_due(folder) {
+        boot::note_checked(folder);
+    }
+    Ok(lease)
 }
 
 pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Error {

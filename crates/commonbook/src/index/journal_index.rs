@@ -1,13 +1,15 @@
 //! The index of one workspace's journal, or of all journals of a home.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
 use super::IndexProgress;
-use super::damage::catch_damage;
+use super::boot;
+use super::damage::{catch_damage, index_damage};
 use super::embedder::IndexEmbedder;
+use super::facts::MemoryCatalog;
 use super::files::{WORDS_FOLDER, lease, lease_conflict, unwritable, written_at};
 use super::state::{IndexBatch, IndexState};
 use super::words::{IndexGeneration, TextWriter};
@@ -22,6 +24,10 @@ const FOLLOW_CHANGES_MAX: usize = 4_000;
 
 /// Memories written out at once.
 const WRITE_MEMORIES_MAX: usize = 20_000;
+
+/// Number of changed memories from which on the index of a home is written at once. A process that starts
+/// reads fewer from the journal in a few milliseconds.
+const WAITING_MEMORIES_MAX: usize = 64;
 
 /// Number of unwritten events from which on a generation of a home is written, even if none of them
 /// changed a memory.
@@ -65,6 +71,20 @@ impl LeasedWriter {
             self.text.put(&memory.described, &memory.words)?;
         }
         Ok(())
+    }
+}
+
+/// Opens the generation in the folder of an index, and checks that its files are whole if that is due.
+fn open_generation(
+    folder: &Path,
+    catalog: &mut MemoryCatalog,
+    check_is_due: bool,
+) -> Result<Option<IndexGeneration>> {
+    let generation = IndexGeneration::open(&folder.join(WORDS_FOLDER), catalog)?;
+    let damaged = generation.as_ref().filter(|_| check_is_due).map(IndexGeneration::damage);
+    match damaged.transpose()?.unwrap_or_default().first() {
+        None => Ok(generation),
+        Some(file) => Err(index_damage().with_cause(std::io::Error::other(file.clone()))),
     }
 }
 
@@ -268,6 +288,18 @@ impl JournalIndex {
         changed || lacks_segment_files || unwritten >= UNWRITTEN_EVENTS_MAX
     }
 
+    /// Whether what [`JournalIndex::follow`] would write should not wait for more, as of what was read.
+    pub(super) fn follow_is_urgent(&self) -> bool {
+        let state = self.read();
+        let lacks_segment_files =
+            state.generation.as_ref().is_some_and(|generation| generation.lacks_segment_files);
+        !state.removed.is_empty()
+            || state.obsolete
+            || lacks_segment_files
+            || state.delta.len() >= WAITING_MEMORIES_MAX
+            || state.unwritten_events() >= UNWRITTEN_EVENTS_MAX
+    }
+
     /// The lease without a writer of words. Returns `None` if another process holds it.
     pub(super) fn file_lease(&self) -> Result<Option<FileLock>> {
         self.folder.as_deref().map_or(Ok(None), lease)
@@ -372,8 +404,12 @@ impl JournalIndex {
         state.opened = true;
         let Some(folder) = &self.folder else { return };
         state.stamp = written_at(folder);
+        let check_is_due = boot::check_is_due(folder);
+        if check_is_due {
+            boot::remove_damaged_vectors(folder);
+        }
         let IndexState { catalog, .. } = &mut *state;
-        match catch_damage(|| IndexGeneration::open(&folder.join(WORDS_FOLDER), catalog)) {
+        match catch_damage(|| open_generation(folder, catalog, check_is_due)) {
             Ok(generation) => {
                 state.positions = generation
                     .as_ref()
@@ -383,6 +419,9 @@ impl JournalIndex {
                 state.obsolete = generation.is_none() && state.stamp.is_some();
                 state.generation = generation;
                 state.catalog.sort_sessions();
+                if check_is_due && folder.exists() {
+                    boot::note_checked(folder);
+                }
             }
             Err(error) => {
                 drop(state);

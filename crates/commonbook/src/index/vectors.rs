@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 
+use super::boot;
 use super::damage::index_damage;
 use crate::base::error::{Error, ErrorKind, Result};
 use commonbook_embed::ModelSpec;
@@ -465,9 +466,10 @@ fn write_file(folder: &Path, number: u64, dimension: usize, rows: &[WrittenRow<'
     let fresh = path.with_extension("new");
     let write = || -> std::io::Result<()> {
         std::fs::write(&fresh, &bytes)?;
-        std::fs::File::open(&fresh)?.sync_all()?;
-        std::fs::rename(&fresh, &path)?;
-        std::fs::File::open(folder)?.sync_all()
+        if boot::must_sync() {
+            std::fs::File::open(&fresh)?.sync_all()?;
+        }
+        std::fs::rename(&fresh, &path)
     };
     write().map_err(|error| unwritable(&path, &error))
 }

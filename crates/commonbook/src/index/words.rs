@@ -2,6 +2,7 @@
 //! stores words and facts; counting and weighting happen elsewhere.
 
 mod columns;
+mod directory;
 mod generation;
 mod phrase;
 mod tokens;
@@ -12,7 +13,6 @@ use std::path::Path;
 
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
-use tantivy::directory::MmapDirectory;
 use tantivy::merge_policy::{LogMergePolicy, NoMergePolicy};
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
@@ -20,7 +20,6 @@ use tantivy::schema::{
 use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, Term};
 
-use super::damage::index_damage;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::id::MemoryId;
 use crate::index::facts::{self, MemoryDescription, TextSignals, WordLengths};
@@ -29,10 +28,11 @@ use crate::model::workspace::Workspace;
 use crate::store::SubjectChange;
 use commonbook_text::terms::StemCache;
 
+use directory::WordsDirectory;
 pub(super) use generation::{AudienceScope, IndexGeneration};
 
 /// The format of the files; files of another format are rebuilt.
-const FORMAT_VERSION: u32 = 6;
+const FORMAT_VERSION: u32 = 7;
 
 /// Bytes that the indexing thread gathers before it writes a segment.
 const WRITER_MEMORY_BYTES: usize = 32 * 1024 * 1024;
@@ -245,8 +245,7 @@ fn open_index(folder: &Path) -> Result<Index> {
         .hint("Check the folder's permissions and its disk. Memories are saved nevertheless.")
         .with_cause(error)
     })?;
-    let directory =
-        MmapDirectory::open(folder).map_err(|error| index_damage().with_cause(error))?;
+    let directory = WordsDirectory::open(folder)?;
     let index = Index::builder()
         .schema(schema().0)
         .settings(IndexSettings::default())
@@ -318,7 +317,7 @@ impl TextWriter {
             .delete_term(Term::from_field_text(self.fields.key, &document_key(visibility, id)));
     }
 
-    /// Makes everything durable, as of these positions.
+    /// Writes everything to its files, as of these positions.
     pub(super) fn commit(&mut self, positions: &JournalPositions) -> Result<()> {
         let payload =
             encode_json(&CommitPayload { format: FORMAT_VERSION, positions: positions.clone() })?;

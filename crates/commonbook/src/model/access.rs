@@ -343,25 +343,35 @@ impl EventSubject {
     }
 }
 
-/// Whether the person calls: at the command line without the name of an agent, signed in at the
-/// pages, or with a token that has the scope admin.
+/// Whether the person calls: at the command line without the name of an agent, where a person is; signed in
+/// at the pages; or with a token that has the scope admin.
 #[must_use]
 pub fn is_person(caller: &Caller) -> bool {
     require_scope(caller, TokenScope::Admin).is_ok()
 }
 
-/// Whether the caller gives no agent's name.
+/// Whether the caller gives no agent's name, and a person is there.
 fn is_unnamed(caller: &Caller) -> bool {
-    caller.agent.is_anonymous() || caller.agent == Agent::human()
+    caller.agent.is_anonymous() && !caller.unattended || caller.agent == Agent::human()
 }
 
 /// What a person types to be one.
 const PERSON_HINT: &str =
     "A person leaves out --agent, and unsets COMMONBOOK_AGENT_ID if it is set.";
 
-/// Whether an agent that gives its name calls at the command line.
+/// What a caller does that neither is at a terminal nor gives a name. It names no way around the refusal:
+/// an agent could be talked into that.
+const UNATTENDED_HINT: &str = "A person runs this at a terminal. An agent gives its name: --agent NAME, or COMMONBOOK_AGENT_ID.";
+
+/// Whether something other than a person calls at the command line: an agent that gives its name, or a
+/// caller of which nothing is known.
 fn is_agent_at_cli(caller: &Caller) -> bool {
     caller.door == EntryPoint::Cli && caller.proof == CallerProof::Word && !is_unnamed(caller)
+}
+
+/// What this caller does to be a person.
+fn person_hint(caller: &Caller) -> &'static str {
+    if caller.agent.is_anonymous() { UNATTENDED_HINT } else { PERSON_HINT }
 }
 
 /// The error of a call that a person may make, with what a person at the command line types.
@@ -369,7 +379,7 @@ pub(crate) fn unless_person(caller: &Caller, error: Error) -> Error {
     if !is_agent_at_cli(caller) {
         return error;
     }
-    let hints: Vec<&str> = error.hint.as_deref().into_iter().chain([PERSON_HINT]).collect();
+    let hints: Vec<&str> = error.hint.as_deref().into_iter().chain([person_hint(caller)]).collect();
     let hint = hints.join(" ");
     error.hint(hint)
 }
@@ -394,13 +404,17 @@ pub fn require_scope(caller: &Caller, scope: TokenScope) -> Result<()> {
     }
     let is_agent_at_cli = is_agent_at_cli(caller);
     let message = match scope {
+        TokenScope::Admin if is_agent_at_cli && caller.agent.is_anonymous() => {
+            "this is for a person, and nothing says that one calls: no terminal, and no name"
+                .to_owned()
+        }
         TokenScope::Admin if is_agent_at_cli => {
             format!("{} is an agent, and this is for a person", caller.agent)
         }
         _ => format!("this call needs the scope {scope}"),
     };
     Err(Error::new(ErrorKind::Forbidden, message).hint(match scope {
-        TokenScope::Admin if is_agent_at_cli => PERSON_HINT,
+        TokenScope::Admin if is_agent_at_cli => person_hint(caller),
         TokenScope::Admin => {
             "Ask a person to do this at the command line, or use a token with the scope admin."
         }

@@ -9,7 +9,7 @@ use crate::base::id::{HANDLE_PATTERN, MemoryId, OperationId};
 use crate::base::limits;
 use crate::model::access;
 use crate::model::agent::{Agent, AgentName};
-use crate::model::caller::Caller;
+use crate::model::caller::{Caller, EntryPoint};
 use crate::model::memory::{Memory, MemoryType};
 use crate::model::search::period;
 use crate::model::token::TokenScope;
@@ -264,6 +264,8 @@ pub struct BulkSelection {
     owner: OwnerPattern,
     since: Option<Timestamp>,
     until: Option<Timestamp>,
+    /// Only what came through this door.
+    door: Option<EntryPoint>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -275,10 +277,20 @@ enum OwnerPattern {
 }
 
 impl BulkSelection {
+    /// What was saved without a name at the command line.
+    #[must_use]
+    pub fn unnamed_at_cli() -> Self {
+        let owner = OwnerPattern::Is(Agent::anonymous());
+        Self { owner, since: None, until: None, door: Some(EntryPoint::Cli) }
+    }
+
     /// Whether it selects this memory. A deleted memory never matches.
     #[must_use]
     pub fn fits(&self, memory: &Memory) -> bool {
-        memory.deleted_at.is_none() && self.is_by(&memory.owner, memory.recorded_at)
+        let is_through_door = self.door.is_none_or(|door| memory.source.how == door);
+        memory.deleted_at.is_none()
+            && is_through_door
+            && self.is_by(&memory.owner, memory.recorded_at)
     }
 
     /// Whether it selects what this agent did at this time.
@@ -391,7 +403,7 @@ fn bulk_selection(
     now: Timestamp,
 ) -> Result<BulkSelection> {
     let (since, until) = period::period_bounds(since, until, now)?;
-    Ok(BulkSelection { owner, since, until })
+    Ok(BulkSelection { owner, since, until, door: None })
 }
 
 impl BulkResult {

@@ -126,6 +126,9 @@ pub struct Caller {
     /// Whether it has no tools of ours: what a text names is opened with a command.
     #[serde(default)]
     pub by_command: bool,
+    /// Whether no person is at the command line: it has no terminal, and nothing says who types.
+    #[serde(default)]
+    pub unattended: bool,
     /// The proof of its identity.
     #[serde(default)]
     pub proof: CallerProof,
@@ -164,6 +167,7 @@ impl Caller {
             user: None,
             project: None,
             by_command: door == EntryPoint::Cli,
+            unattended: false,
             door,
             proof: CallerProof::Word,
             cancellation: Cancellation::default(),

@@ -261,7 +261,7 @@ impl LeaseHolder {
 }
 
 /// When consolidations run by themselves: the section `consolidation` of config.json.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConsolidationSettings {
     /// Hours from one consolidation of a workspace to the next; never, by default.

@@ -467,7 +467,9 @@ fn resume_frame(checkpoint: Option<&Checkpoint>, now: Timestamp) -> PromptBlock 
             let agents = tokens::cut(&agents, SHORT_TEXT_TOKENS_MAX);
             let (made, id) = (day(*created_at, now), id.to_string());
             let id = handle(&id);
-            format!("You continue a session from its {kind} checkpoint {id}, {made}, by {agents}{of_file}:")
+            format!(
+                "You continue a session from its {kind} checkpoint {id}, {made}, by {agents}{of_file}:"
+            )
         }
     };
     PromptBlock { lead, ..PromptBlock::default() }

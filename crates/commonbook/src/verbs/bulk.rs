@@ -20,7 +20,7 @@ use crate::model::bulk::{
 };
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
-use crate::model::memory::{ListOrder, Memory};
+use crate::model::memory::{ListOrder, Memory, Trust};
 use crate::model::search::MemoryFilter;
 use crate::model::token::TokenScope;
 use crate::store::Tx;
@@ -48,6 +48,32 @@ impl Commonbook {
         let operation = self.bulk_operation(caller, BulkKind::Adopted, now);
         let action = BulkAction::Adopt(to);
         self.run_bulk(caller, &selection, &filter, &action, request.dry_run, &operation)
+    }
+
+    /// Gives the person what was saved at the command line without a name, in every workspace. What waits for
+    /// a review stays as it is: nobody has vouched for it. Returns the number of memories.
+    ///
+    /// # Errors
+    /// As [`Self::adopt_memories`].
+    pub fn adopt_unnamed(&self, caller: &Caller) -> Result<u64> {
+        access::require_scope(caller, TokenScope::Admin)?;
+        let now = self.clock.now();
+        self.policy.may_write(caller)?;
+        let selection = BulkSelection::unnamed_at_cli();
+        let filter = MemoryFilter {
+            owner: Some(Agent::anonymous().into()),
+            trust: Some(Trust::Normal),
+            ..MemoryFilter::default()
+        };
+        let mut memories = 0;
+        for workspace in self.store.read(|tx| tx.workspaces())? {
+            let caller = Caller { workspace, ..caller.clone() };
+            let operation = self.bulk_operation(&caller, BulkKind::Adopted, now);
+            let action = BulkAction::Adopt(Agent::human());
+            let done = self.run_bulk(&caller, &selection, &filter, &action, false, &operation)?;
+            memories += done.memories;
+        }
+        Ok(memories)
     }
 
     /// Deletes the memories of the caller and its children since a time, and takes back what else they

@@ -66,6 +66,12 @@ impl Commonbook {
         let claim = BasisClaim::parse(&request.based_on, request.require_current)?;
         let text = request.written_text();
         let now = self.clock.now();
+        // Neither searched nor packed again, and a preview keeps no answer.
+        if !request.dry_run
+            && let Some(answer) = self.answered_before(caller, now, request)?
+        {
+            return Ok(answer);
+        }
         let target = self.handoff_target(caller, &draft.to)?;
         let draft = HandoffDraft { to: target.to, role: target.role, ..draft };
         let draft = self.with_session_case(caller, draft)?;

@@ -108,7 +108,7 @@ impl Commonbook {
             false => fit_text("text", &request.text, usize::MAX)?,
         };
         let said = serde_json::json!({"section": section, "text": text});
-        self.store.read(|tx| refuse_forgotten(tx, caller, "add_standing", &said))?;
+        self.store.read(|tx| refuse_forgotten(tx, caller, "add_standing", || Ok(said.clone())))?;
         let cause = self.cause(caller, StandingAction::Added);
         let seal = self.author_seal(caller, &target, cause.at)?;
         let limits = self.preferences.limits(&role);

@@ -124,13 +124,13 @@ impl Commonbook {
         let mut readings = self.usage.readings.lock().unwrap_or_else(PoisonError::into_inner);
         let readings = std::mem::take(&mut *readings);
         if !(waiting.0.is_empty() && readings.is_empty()) {
-            self.store.write(move |tx| {
+            self.store.write_figures(move |tx| {
                 readings.iter().try_for_each(|reading| tx.note_told(reading))?;
                 tx.add_usage(&waiting, false)
             })?;
         }
         while proceed() && self.store.read(|tx| Ok(!tx.uncounted_contexts(1)?.is_empty()))? {
-            self.store.write(count_receipts)?;
+            self.store.write_figures(count_receipts)?;
         }
         Ok(())
     }

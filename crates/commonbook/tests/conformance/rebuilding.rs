@@ -177,6 +177,41 @@ pub(crate) fn facts_are_read_from_segment_files_or_else_from_columns(fresh: &dyn
     );
 }
 
+/// Files are not synced where the machine's starts have names: a loss of power may leave them in pieces.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_first_process_after_a_start_of_the_machine_finds_files_in_pieces() {
+    let (home, fresh) = (tempfile::tempdir().unwrap(), crate::Sqlite::new());
+    let store = fresh.open();
+    let texts: Vec<String> = (0..50).map(|number| format!("heron {number} tea")).collect();
+    with_texts(&*store, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+    started(home.path()).follow(&*store, |_| GO).unwrap();
+    let look = |index: &Index| index.search(&*store, &sight(), &question("heron 7")).unwrap();
+    let (expected, boot) = (look(&started(home.path())), home.path().join("boot"));
+    let this_start = fs::read_to_string(&boot).unwrap();
+    let unwritten = || {
+        let index = started(home.path());
+        assert_eq!(look(&index), expected);
+        index.unwritten_events(&*store).unwrap()
+    };
+    fs::write(&boot, "an earlier start").unwrap();
+    assert_eq!((unwritten(), fs::read_to_string(&boot).unwrap()), (0, this_start.clone()));
+    for kind in ["idx", "pos", "term", "fast", "store"] {
+        let file = ending(home.path(), kind).remove(0);
+        let mut bytes = fs::read(&file).unwrap();
+        // The last bytes are read whenever the file is opened.
+        bytes[0] ^= 1;
+        fs::write(&file, bytes).unwrap();
+        fs::write(&boot, "an earlier start").unwrap();
+        assert_eq!(unwritten(), 50, "{kind}: all is read from the journal");
+        let index = started(home.path());
+        assert_eq!(index.unwritten_events(&*store).unwrap(), 50, "{kind}: and again");
+        index.follow(&*store, |_| GO).unwrap();
+        assert_eq!(fs::read_to_string(&boot).unwrap(), this_start, "{kind}");
+        assert_eq!(unwritten(), 0, "{kind}: it was written anew");
+    }
+}
+
 pub(crate) fn segment_files_of_deleted_segments_are_removed(fresh: &dyn Fresh) {
     let home = tempfile::tempdir().unwrap();
     let (store, index) = (fresh.open(), started(home.path()));

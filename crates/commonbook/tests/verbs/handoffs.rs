@@ -66,6 +66,24 @@ fn kind_of<T>(answer: Answer<T>) -> ErrorKind {
 }
 
 #[test]
+fn a_repeated_handoff_is_answered_before_its_memories_are_looked_for() {
+    let world = World::new();
+    let (analyst, note) = (caller("analyst"), world.save("analyst", "The orders load slowly"));
+    let fields = json!({"to": "developer", "task": "Speed up the orders", "memories": [note.id],
+        "idempotency_key": "k"});
+    let first = world.hand(&analyst, fields.clone()).unwrap();
+    world.book.delete_memory(&analyst, &request(json!({"id": note.id}))).unwrap();
+    let again = world.hand(&analyst, fields.clone()).unwrap();
+    assert_eq!(again.handoff.id, first.handoff.id);
+    let mut other = fields.clone();
+    other["task"] = "Slow down the orders".into();
+    assert_eq!(kind_of(world.hand(&analyst, other)), ErrorKind::Conflict);
+    let mut fresh = fields;
+    fresh["idempotency_key"] = "another".into();
+    assert_eq!(kind_of(world.hand(&analyst, fresh)), ErrorKind::NotFound, "the note is gone");
+}
+
+#[test]
 fn a_handoff_includes_memories_about_the_task_and_inherited_ones() {
     let world = World::new();
     let finding = world.save("analyst", "Loading the orders runs one database query for each row");

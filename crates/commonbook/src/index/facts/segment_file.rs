@@ -180,7 +180,6 @@ impl SegmentFile {
         let unfinished = path.with_extension("unfinished-sheet");
         let mut file = File::create(&unfinished)?;
         file.write_all(&self.bytes)?;
-        file.sync_all()?;
         fs::rename(unfinished, path)
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{EntityLabel, EntityRef, EntityType, MergeStrategy, OwnTypes};
@@ -11,11 +12,12 @@ use commonbook_text::entities::OwnTypeRules;
 use commonbook_text::entities::likeness::LIKENESS_MIN;
 
 /// The section `entities` of config.json.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EntitySettings {
     /// Own types by name, each with the names, prefixes and suffixes by which texts mention its
     /// entities.
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, Vec<String>>>")]
     pub types: BTreeMap<String, OwnTypeRules>,
     /// The least likeness of two names of one entity, 0.5 to 1; at 1 only equal names are the same.
     #[serde(alias = "similarityThreshold")]

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Memory, Trust};
-use crate::model::agent::Agent;
-use crate::model::caller::EntryPoint;
 use crate::base::error::{Error, Result};
 use crate::base::{input, limits};
+use crate::model::agent::Agent;
+use crate::model::caller::EntryPoint;
 use commonbook_text::injection::{self, InjectionReason};
 use commonbook_text::secrets;
 

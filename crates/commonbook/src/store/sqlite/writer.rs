@@ -1,6 +1,7 @@
 //! The one thread that writes: it runs all waiting jobs, each in its own savepoint, syncs once, and
 //! only then answers them all (group commit).
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -32,6 +33,36 @@ struct WriterThread {
     connection: Connection,
     mark: Option<MarkFile>,
     path: PathBuf,
+    /// How the connection commits now.
+    sync: Cell<CommitSync>,
+}
+
+/// When a commit reaches the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CommitSync {
+    /// Before it is answered.
+    AtOnce,
+    /// With the next commit that does so, or when the log is copied back. A loss of power before that takes
+    /// back the whole commit, and nothing that came before it.
+    Later,
+}
+
+impl CommitSync {
+    /// What a group of writes needs.
+    fn of(group: &[WriteJob]) -> Self {
+        match group.iter().all(|job| job.write.is_derived) {
+            true => Self::Later,
+            false => Self::AtOnce,
+        }
+    }
+
+    /// The engine's name of it.
+    const fn level(self) -> &'static str {
+        match self {
+            Self::AtOnce => "full",
+            Self::Later => "normal",
+        }
+    }
 }
 
 /// The handle to the writing thread; dropping it waits until every accepted job is written.
@@ -49,7 +80,8 @@ impl StoreWriter {
         let mark = MarkFile::open(path, &connection).inspect_err(
             |error| tracing::warn!(%error, "the mark beside the store cannot be written"),
         );
-        let thread = WriterThread { connection, mark: mark.ok(), path: path.to_owned() };
+        let sync = Cell::new(CommitSync::AtOnce);
+        let thread = WriterThread { connection, mark: mark.ok(), path: path.to_owned(), sync };
         let thread = std::thread::Builder::new()
             .name("commonbook-writer".to_owned())
             .spawn(move || thread.drain(&waiting))
@@ -120,6 +152,21 @@ impl WriterThread {
 
     /// Runs all jobs in one transaction. An error means that nothing of any of them is stored.
     fn transact(&self, group: &mut [WriteJob]) -> Result<Vec<Result<()>>> {
+        let sync = CommitSync::of(group);
+        match self.transact_with(group, sync)? {
+            Some(answers) => Ok(answers),
+            None => self.transact_with(group, CommitSync::AtOnce)?.ok_or_else(writer_stopped),
+        }
+    }
+
+    /// As [`Self::transact`], for a commit that reaches the disk at this time. Returns `None`, and has stored
+    /// nothing, if events were appended that must not wait: readers may act on what they have read.
+    fn transact_with(
+        &self,
+        group: &mut [WriteJob],
+        sync: CommitSync,
+    ) -> Result<Option<Vec<Result<()>>>> {
+        self.use_sync(sync)?;
         self.begin()?;
         let undo = |error: Error| {
             if !self.connection.is_autocommit()
@@ -151,9 +198,21 @@ impl WriterThread {
             self.execute("RELEASE verb").map_err(undo)?;
             answers.push(result.map(|sealed| heads.extend(sealed)));
         }
+        if sync == CommitSync::Later && !heads.is_empty() {
+            self.execute("ROLLBACK")?;
+            return Ok(None);
+        }
         self.execute("COMMIT").map_err(undo)?;
         self.raise(&heads);
-        Ok(answers)
+        Ok(Some(answers))
+    }
+
+    /// Has the connection commit in this way.
+    fn use_sync(&self, sync: CommitSync) -> Result<()> {
+        if self.sync.replace(sync) != sync {
+            self.connection.pragma_update(None, "synchronous", sync.level())?;
+        }
+        Ok(())
     }
 
     /// Begins to write. If the store is busy, the error names the process that holds it.
@@ -232,6 +291,60 @@ mod tests {
             tx.put_token(&crate::model::token::TokenRecord { token, secret_sha256 })
         });
         StoreWrite { workspace: None, is_derived: false, act }
+    }
+
+    /// A job with this write, whose answer nobody waits for.
+    fn job(
+        is_derived: bool,
+        act: impl FnMut(&mut Tx<'_>) -> Result<()> + Send + 'static,
+    ) -> WriteJob {
+        let (answer, _) = sync_channel(1);
+        WriteJob { write: StoreWrite { workspace: None, is_derived, act: Box::new(act) }, answer }
+    }
+
+    #[test]
+    fn only_what_can_be_derived_again_is_not_synced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        drop(open::open_prepared(&path).unwrap());
+        let connection = connection::writing_connection(&path).unwrap();
+        let mark = MarkFile::open(&path, &connection).unwrap();
+        let sync = Cell::new(CommitSync::AtOnce);
+        let thread = WriterThread { connection, mark: Some(mark), path, sync };
+        let level = |group: &mut [WriteJob]| {
+            thread.transact(group).unwrap().into_iter().for_each(|answer| answer.unwrap());
+            let level = thread
+                .connection
+                .pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0));
+            level.unwrap()
+        };
+        let event = |tx: &mut Tx<'_>| {
+            let workspace = "w".parse()?;
+            let (kind, at) =
+                (crate::model::event::EventKind::CaseOpened, jiff::Timestamp::UNIX_EPOCH);
+            let actor = crate::model::agent::Agent::system();
+            let sharing = crate::model::memory::Sharing::Shared;
+            let event = crate::model::event::NewEvent::for_subject(
+                kind,
+                &workspace,
+                "case_x".to_owned(),
+                &actor,
+                at,
+                sharing,
+            );
+            tx.append_event(&event).map(drop)
+        };
+        let (full, normal) = (2, 1);
+        let figures = || job(true, |_| Ok(()));
+        assert_eq!(level(&mut [figures()]), normal);
+        assert_eq!(level(&mut [figures(), job(false, |_| Ok(()))]), full, "a group has one sync");
+        assert_eq!(level(&mut [figures(), figures()]), normal);
+        // Readers may act on an event: it does not wait, and is there once.
+        assert_eq!(level(&mut [job(true, event)]), full);
+        let count = "SELECT count(*) FROM event";
+        let events: i64 = thread.connection.query_row(count, [], |row| row.get(0)).unwrap();
+        assert_eq!(events, 1);
+        assert_eq!(level(&mut [figures()]), normal);
     }
 
     #[test]

@@ -27,6 +27,9 @@ const OWN_TYPES_FLAG: u32 = 1 << 31;
 /// Events whose memories are read in one step.
 const MENTION_EVENTS_MAX: u32 = 500;
 
+/// Memories from which on several threads look for mentions.
+const SHARED_MEMORIES_MIN: usize = 16;
+
 /// A stretch of a journal that says nothing about memories.
 #[derive(Debug, Clone, Copy)]
 struct QuietStretch {
@@ -184,7 +187,11 @@ fn all_mentioned(
         changes.into_iter().filter_map(|change| change.memory).map(|memory| *memory).collect();
     memories.sort_by_key(|memory| memory.id);
     memories.dedup_by_key(|memory| memory.id);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    // A few are read before a thread has started; and to count the processors takes a dozen calls of the kernel.
+    let threads = match memories.len() < SHARED_MEMORIES_MIN {
+        true => 1,
+        false => std::thread::available_parallelism().map_or(1, usize::from),
+    };
     let share = memories.len().div_ceil(threads).max(1);
     let each = |share: &[StoredMemory]| -> Vec<Vec<NameMention>> {
         share.iter().map(|memory| memory.all_mentions(own)).collect()

@@ -134,22 +134,27 @@ fn is_statement(text: &str) -> bool {
 const SAVING_VERBS: [&str; 4] = ["learn", "save_memories", "save_memory", "update_memory"];
 
 /// Refuses a request in which an agent says a forgotten sentence again, in whichever field: the task of
-/// a handoff, the title of a case, what is said of an entity.
+/// a handoff, the title of a case, what is said of an entity. The request is asked for only where something was
+/// forgotten.
 ///
 /// # Errors
-/// `conflict` with the field.
+/// `conflict` with the field; else the error of `request`.
 pub(in crate::verbs) fn refuse_forgotten(
     tx: &Tx<'_>,
     caller: &Caller,
     verb: &str,
-    request: &Value,
+    request: impl FnOnce() -> Result<Value>,
 ) -> Result<()> {
     // A hook passes on what a client sends; to refuse it would lose the rest.
     if SAVING_VERBS.contains(&verb) || caller.door == EntryPoint::Hook {
         return Ok(());
     }
+    if tx.tombstone_lengths(&caller.workspace)?.is_empty() {
+        return Ok(());
+    }
+    let request = request()?;
     let mut fields = Vec::new();
-    collect_texts(request, String::new(), &mut fields);
+    collect_texts(&request, String::new(), &mut fields);
     let texts = fields.iter().map(|(_, text)| *text);
     let forgotten = forgotten_phrases(tx, &caller.workspace, Some(&caller.agent), texts)?;
     let Some(ForgottenText { phrases, certificate }) = forgotten else { return Ok(()) };

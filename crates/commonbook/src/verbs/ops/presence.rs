@@ -118,7 +118,8 @@ impl Commonbook {
         if news.is_empty() {
             return Ok(());
         }
-        self.store
-            .write(move |tx| news.iter().try_for_each(|(who, at)| tx.note_agent_seen(who, *at)))
+        self.store.write_figures(move |tx| {
+            news.iter().try_for_each(|(who, at)| tx.note_agent_seen(who, *at))
+        })
     }
 }

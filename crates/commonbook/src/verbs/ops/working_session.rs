@@ -3,7 +3,7 @@
 //! A connection has a session of its own: the one that a client's hooks began for the same agent,
 //! else a new one. A call without a connection joins the open session of its agent, user, token and
 //! workspace in which something was written last. Unnamed callers without a connection work in none:
-//! strangers share their name.
+//! strangers share their name. Nor does a person, who chooses a session or works without one.
 
 use std::borrow::Cow;
 
@@ -14,6 +14,7 @@ use crate::base::error::{Error, ErrorKind, Result, unless_unwritable};
 use crate::base::id::SessionId;
 use crate::base::limits;
 use crate::model::access::Sight;
+use crate::model::agent::Agent;
 use crate::model::caller::connection::{ConnectionSessions, OwnSession};
 use crate::model::caller::{Caller, EntryPoint, SessionStart};
 use crate::model::session::{EndSession, Session, SessionPool, SessionStatus, SessionUse};
@@ -44,6 +45,7 @@ impl Commonbook {
                 self.own_session(caller, usage, connection, SessionPool::OfClient)?
             }
             None if caller.session.is_some() || caller.agent.is_anonymous() => None,
+            None if caller.agent == Agent::human() => None,
             None => self.own_session(caller, usage, &self.beginning, SessionPool::Own)?,
         };
         let Some(own) = own else { return Ok(Cow::Borrowed(caller)) };

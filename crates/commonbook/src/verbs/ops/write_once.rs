@@ -62,9 +62,9 @@ impl Commonbook {
         self.policy.may_write(caller)?;
         let sight = Sight::writing(caller)?;
         let key = fit_key(request.idempotency_key().map(String::as_str))?;
-        // A caller that works for another user makes another request: the answer may be about that user.
-        let request_sha256 = sha256(&encode_answer(&(R::VERB, &caller.user, request))?);
-        let texts = serde_json::to_value(request).map_err(cannot_encode)?;
+        let encoded = encode(request)?;
+        let request_sha256 = key.as_ref().map(|_| request_digest::<R>(caller, &encoded));
+        let request_sha256 = request_sha256.transpose()?.unwrap_or_default();
         let (caller, ids, steps) = (caller.clone(), Arc::clone(&self.ids), self.write_steps);
         let checkpoints = self.checkpoints;
         let by = caller.clone();
@@ -72,28 +72,54 @@ impl Commonbook {
         self.store.write_as(&by, move |tx| {
             readings.iter().try_for_each(|reading| tx.note_told(reading))?;
             if let Some(key) = &key
-                && let Some(earlier) = tx.kept_answer(&caller.workspace, &caller.agent, key)?
-                && now.duration_since(earlier.at)
-                    < SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS)
+                && let Some(earlier) = earlier_answer(tx, &caller, key, now)?
             {
                 let answer = repeated_answer(&earlier, &request_sha256)?;
                 let answer = for_reader(tx, &sight, answer)?;
                 return Ok(WriteAnswer { answer, repeated: true });
             }
             let scope = WriteScope { caller: &caller, sight: &sight, now, ids: &*ids, checkpoints };
-            refuse_forgotten(tx, &caller, R::VERB, &texts)?;
+            refuse_forgotten(tx, &caller, R::VERB, || decode(&encoded))?;
             steps.iter().try_for_each(|step| step(tx, scope))?;
             let answer = act(tx, scope)?;
             let answer = for_reader(tx, &sight, answer)?;
             if let Some(key) = &key {
                 let record = IdempotencyRecord {
                     request_sha256: request_sha256.clone(),
-                    answer: encode_answer(&answer)?,
+                    answer: encode(&answer)?,
                     at: now,
                 };
                 tx.keep_answer(&caller.workspace, &caller.agent, key, &record)?;
             }
             Ok(WriteAnswer { answer, repeated: false })
+        })
+    }
+}
+
+impl Commonbook {
+    /// The answer of an earlier write with the key of this request, before the work that precedes the write.
+    /// `None` if there is none; the write looks again.
+    ///
+    /// # Errors
+    /// As [`Self::write_once`], for a key.
+    pub(in crate::verbs) fn answered_before<R, A>(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+        request: &R,
+    ) -> Result<Option<A>>
+    where
+        R: WriteRequest,
+        A: ReaderAnswer + DeserializeOwned,
+    {
+        let Some(key) = fit_key(request.idempotency_key().map(String::as_str))? else {
+            return Ok(None);
+        };
+        let sight = Sight::writing(caller)?;
+        self.store.read(|tx| {
+            let Some(earlier) = earlier_answer(tx, caller, &key, now)? else { return Ok(None) };
+            let digest = request_digest::<R>(caller, &encode(request)?)?;
+            for_reader(tx, &sight, repeated_answer(&earlier, &digest)?).map(Some)
         })
     }
 }
@@ -121,10 +147,52 @@ fn repeated_answer<A: DeserializeOwned>(
     })
 }
 
-fn encode_answer(value: &impl Serialize) -> Result<String> {
+/// The answer that is kept under a key of this caller, unless that was too long ago.
+fn earlier_answer(
+    tx: &Tx<'_>,
+    caller: &Caller,
+    key: &str,
+    now: Timestamp,
+) -> Result<Option<IdempotencyRecord>> {
+    let kept = tx.kept_answer(&caller.workspace, &caller.agent, key)?;
+    let longest = SignedDuration::from_hours(limits::IDEMPOTENCY_HOURS);
+    Ok(kept.filter(|earlier| now.duration_since(earlier.at) < longest))
+}
+
+/// The digest of an encoded request, as it is kept under its key: that of `[verb,user,request]`. A caller that
+/// works for another user makes another request: the answer may be about that user.
+fn request_digest<R: WriteRequest>(caller: &Caller, encoded: &str) -> Result<String> {
+    let (verb, user) = (encode(&R::VERB)?, encode(&caller.user)?);
+    Ok(sha256(&format!("[{verb},{user},{encoded}]")))
+}
+
+fn encode(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(cannot_encode)
+}
+
+fn decode<T: DeserializeOwned>(encoded: &str) -> Result<T> {
+    serde_json::from_str(encoded).map_err(cannot_encode)
 }
 
 fn cannot_encode(error: serde_json::Error) -> Error {
     Error::new(ErrorKind::Internal, "a request could not be encoded").with_cause(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::caller::EntryPoint;
+    use crate::model::memory::SaveMemory;
+
+    #[test]
+    fn the_digest_of_a_request_is_that_of_earlier_releases() {
+        let mut caller = Caller::new(None, "w".parse().unwrap(), EntryPoint::Cli);
+        let request = SaveMemory { text: "\"The heron\"".to_owned(), ..SaveMemory::default() };
+        for user in [None, Some("ann".to_owned())] {
+            caller.user = user;
+            let whole = encode(&(SaveMemory::VERB, &caller.user, &request)).unwrap();
+            let digest = request_digest::<SaveMemory>(&caller, &encode(&request).unwrap());
+            assert_eq!(digest.unwrap(), sha256(&whole));
+        }
+    }
 }

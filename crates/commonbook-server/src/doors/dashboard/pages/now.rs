@@ -1,0 +1,352 @@
+//! Now: events as they happen and over time, the agents at work, what each received, and the work that
+//! waits.
+
+use commonbook::base::error::{Error, Result};
+use commonbook::base::page::Page;
+use commonbook::model::agent::{AgentList, AgentRecord};
+use commonbook::model::event::{Event, EventPage, EventRates, RatePeriod};
+use commonbook::model::handoff::Handoff;
+use commonbook::model::memory::Memory;
+use commonbook::model::stats::WorkspaceStats;
+use commonbook::prompt::context::ContextSummary;
+use jiff::SignedDuration;
+use maud::{Markup, html};
+use serde_json::json;
+
+use super::super::parts::{agent, chip, empty_list, tile, time};
+use super::super::plots::{self, Series, TimeMark};
+use super::super::request::{PageContent, PageRequest, SameCall};
+use crate::calls::output::count_text;
+use crate::calls::words::{event_words, transfer};
+
+/// Events that the page shows.
+const SHOWN_EVENTS: u64 = 40;
+
+/// Positions of the journal that the page reads first for its events; each further look reads more.
+const EVENT_WINDOW: u64 = 80;
+
+/// By how much each further look at the journal is longer, and how many there are at most: a journal
+/// whose newest events are all hidden is not read to its beginning.
+const EVENT_WINDOW_FACTOR: u64 = 5;
+const EVENT_WINDOWS_MAX: usize = 5;
+
+/// Contexts of the time line.
+const TIMED_CONTEXTS_MAX: u64 = 100;
+
+/// Contexts of the table below it.
+const SHOWN_CONTEXTS_MAX: usize = 15;
+
+/// The parameter of the period that the plots show.
+const PERIOD_PARAMETER: &str = "period";
+
+/// The kinds of events that the plot tells apart, by the beginnings of their names; all others are
+/// together. The number is the colour.
+const RATE_GROUPS: [(&str, &[&str], usize); 3] = [
+    ("memories", &["memory."], 0),
+    ("contexts", &["context.", "agent."], 2),
+    ("handoffs and cases", &["handoff.", "case."], 3),
+];
+const OTHER_COLOUR: usize = 1;
+
+/// How long after its last call an agent counts as at work.
+const AT_WORK: SignedDuration = SignedDuration::from_mins(30);
+
+/// Shows what happens in the workspace now. Contradictions are those found so far: the page waits for no
+/// comparison, and reads itself again when one is found.
+pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
+    let stats: WorkspaceStats = request.call("get_memory_stats", json!({}))?;
+    let events = newest_events(request, &stats)?;
+    let period = period(request)?;
+    let rates: EventRates = request.call("get_event_rates", json!({"period": period}))?;
+    let agents: AgentList = request.call("list_agents", json!({}))?;
+    let recent = json!({"since": rates.since, "limit": TIMED_CONTEXTS_MAX});
+    let contexts: Page<ContextSummary> = request.call("list_contexts", recent)?;
+    let handoffs: Page<Handoff> = request
+        .call("list_handoffs", json!({"side": "all", "status": ["pending"], "limit": 100}))?;
+    let waiting: Option<Page<Memory>> =
+        request.call("list_quarantined", json!({"limit": 100})).ok();
+    let reviews = waiting.map_or(0, |page| page.items.len());
+    let main = html! {
+        h1 { "Now" }
+        section class="tiles" id="tiles" data-live="*" aria-label="Counts" {
+            (tile(&stats.memories, "memories", &request.path("memories")))
+            (tile(&agents.items.len(), "agents", &request.path("agents")))
+            (tile(&handoffs.items.len(), "handoffs wait", &request.path_with("handoffs", &[("status", "pending")])))
+            (tile(&stats.contradictions, "contradictions open", &request.path("contradictions")))
+            (tile(&reviews, "memories to review", &request.path("review")))
+        }
+        section id="rates" data-live="*" aria-label="Events over time" {
+            h2 { "Events over " (period_words(period)) }
+            (period_links(request, period))
+            (rate_plot(&rates, period))
+        }
+        section id="contexts" data-live="context.built agent.memory.loaded handoff.*" aria-label="What agents received" {
+            h2 { "What agents received" }
+            (delegations(request, &contexts, &rates))
+        }
+        div class="split" {
+            section id="events" data-live="*" aria-label="Events" {
+                h2 { "Events" }
+                (event_list(request, &events))
+            }
+            div {
+                section id="agents" data-live="*" aria-label="Agents at work" {
+                    h2 { "Agents at work" }
+                    (agents_at_work(request, &agents.items))
+                }
+                section id="open" data-live="handoff.* contradiction.* memory.*" aria-label="Open work" {
+                    h2 { "Open work" }
+                    (open_work(request, &handoffs.items, stats.contradictions, reviews))
+                }
+            }
+        }
+    };
+    let after = stats.events.saturating_sub(SHOWN_EVENTS);
+    let after_text = after.to_string();
+    let same = vec![
+        SameCall::new("list_events", json!({"after": after}), &["events", "--after", &after_text]),
+        SameCall::new(
+            "get_event_rates",
+            json!({"period": period}),
+            &["rates", "--period", period.name()],
+        ),
+        SameCall::new("get_memory_stats", json!({}), &["stats"]),
+    ];
+    Ok(PageContent { title: "Now".to_owned(), main, same })
+}
+
+/// The newest events that the reader may see, the newest first.
+fn newest_events(request: &PageRequest, stats: &WorkspaceStats) -> Result<Vec<Event>> {
+    let (mut window, mut events) = (EVENT_WINDOW, Vec::new());
+    for _ in 0..EVENT_WINDOWS_MAX {
+        let begin = stats.events.saturating_sub(window);
+        events = events_after(request, begin)?;
+        if events.len() as u64 >= SHOWN_EVENTS || begin == 0 {
+            break;
+        }
+        window = window.saturating_mul(EVENT_WINDOW_FACTOR);
+    }
+    events.reverse();
+    Ok(events)
+}
+
+fn events_after(request: &PageRequest, begin: u64) -> Result<Vec<Event>> {
+    let (mut after, mut events) = (begin, Vec::new());
+    loop {
+        let page: EventPage = request.call("list_events", json!({"after": after, "limit": 100}))?;
+        events.extend(page.items);
+        match page.next {
+            Some(next) => after = next,
+            None => return Ok(events),
+        }
+    }
+}
+
+/// The period that the URL names.
+fn period(request: &PageRequest) -> Result<RatePeriod> {
+    match request.value(PERIOD_PARAMETER) {
+        None => Ok(RatePeriod::Hour),
+        Some(name) => name.parse().map_err(|_| {
+            Error::invalid(PERIOD_PARAMETER, format!("unknown period {name:?}"))
+                .hint("Choose hour, day or week.")
+        }),
+    }
+}
+
+const fn period_words(period: RatePeriod) -> &'static str {
+    match period {
+        RatePeriod::Hour => "the last hour",
+        RatePeriod::Day => "the last 24 hours",
+        RatePeriod::Week => "the last 7 days",
+    }
+}
+
+fn period_links(request: &PageRequest, chosen: RatePeriod) -> Markup {
+    let all = [(RatePeriod::Hour, "1 h"), (RatePeriod::Day, "24 h"), (RatePeriod::Week, "7 days")];
+    html! {
+        nav class="choices" aria-label="Period" {
+            @for (period, label) in all {
+                a class="chip" href=(request.here_with(&[(PERIOD_PARAMETER, Some(period.name()))]))
+                    aria-current=[(period == chosen).then_some("true")] { (label) }
+                " "
+            }
+        }
+    }
+}
+
+/// The events over time, by what they are about.
+fn rate_plot(rates: &EventRates, period: RatePeriod) -> Markup {
+    let steps = rates.items.first().map_or(0, |item| item.counts.len());
+    let sum = |fits: &dyn Fn(&str) -> bool| {
+        let mut values = vec![0; steps];
+        for item in rates.items.iter().filter(|item| fits(item.kind.name())) {
+            values.iter_mut().zip(&item.counts).for_each(|(value, count)| *value += count);
+        }
+        values
+    };
+    let is_of = |kind: &str, beginnings: &[&str]| {
+        beginnings.iter().any(|beginning| kind.starts_with(beginning))
+    };
+    let mut series: Vec<Series> = RATE_GROUPS
+        .iter()
+        .map(|(name, beginnings, colour)| Series {
+            name,
+            colour: *colour,
+            values: sum(&|kind| is_of(kind, beginnings)),
+        })
+        .collect();
+    let is_other =
+        |kind: &str| !RATE_GROUPS.iter().any(|(_, beginnings, _)| is_of(kind, beginnings));
+    series.push(Series { name: "other", colour: OTHER_COLOUR, values: sum(&is_other) });
+    let step = match period {
+        RatePeriod::Hour => "Events a minute",
+        RatePeriod::Day => "Events in 15 minutes",
+        RatePeriod::Week => "Events in 2 hours",
+    };
+    html! {
+        (plots::bars(step, &series, &time(rates.since), &html! { "now" }))
+        @if let Some(at) = rates.counted_since {
+            p class="muted" { "More happened than this counts: it begins at " (time(at)) "." }
+        }
+        @if !rates.items.is_empty() {
+            details {
+                summary { "The numbers" }
+                div class="scroll" { table {
+                    thead { tr { th { "Event" } th class="number" { "Count" } th class="number" { "Most in a step" } } }
+                    tbody {
+                        @for item in &rates.items {
+                            tr {
+                                td { (item.kind.name()) }
+                                td class="number" { (item.counts.iter().sum::<u64>()) }
+                                td class="number" { (item.counts.iter().max().copied().unwrap_or_default()) }
+                            }
+                        }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+fn event_list(request: &PageRequest, events: &[Event]) -> Markup {
+    let lookup = |verb: &str, fields| request.call::<serde_json::Value>(verb, fields).ok();
+    html! {
+        @if events.is_empty() {
+            (empty_list("Nothing has happened yet.", "Save a memory: commonbook save The staging database is reset every Sunday"))
+        } @else {
+            ol class="rows" {
+                @for event in events.iter().take(usize::try_from(SHOWN_EVENTS).unwrap_or(usize::MAX)) {
+                    li class="row" id={ "event-" (event.sequence) } {
+                        a class="row-main" href=(event_path(request, event)) { (event_words(event, None, &lookup)) }
+                        div class="row-facts" {
+                            (time(event.at)) (chip(event.kind.name(), "type"))
+                            span class="muted" { "event " (event.sequence) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The page of what an event happened to.
+pub(super) fn event_path(request: &PageRequest, event: &Event) -> String {
+    let subject = event.subject.as_str();
+    match event.kind.name().split('.').next() {
+        Some("memory") => request.item_path("memories", subject),
+        Some("handoff") => request.item_path("handoffs", subject),
+        Some("case") => request.item_path("cases", subject),
+        Some("entity") => request.item_path("entities", subject),
+        Some("contradiction") => request.item_path("contradictions", subject),
+        Some("context") => request.item_path("contexts", subject),
+        _ => request.item_path("agents", event.actor.as_str()),
+    }
+}
+
+fn agents_at_work(request: &PageRequest, agents: &[AgentRecord]) -> Markup {
+    let is_at_work = |known: &&AgentRecord| request.now.duration_since(known.last_seen) < AT_WORK;
+    let mut at_work: Vec<_> = agents.iter().filter(is_at_work).collect();
+    at_work.sort_by_key(|known| std::cmp::Reverse(known.last_seen));
+    html! {
+        @if at_work.is_empty() {
+            p class="muted" { "No agent has called in the last 30 minutes." }
+        } @else {
+            ul class="plain" {
+                @for known in at_work.iter().take(12) {
+                    li { (agent(request, &known.agent)) " " (time(known.last_seen)) " "
+                        span class="muted" { (count_text(known.memory_count, "memory", "memories")) } }
+                }
+            }
+        }
+    }
+}
+
+/// The contexts of the period on a time line, and the newest of them as a table.
+fn delegations(
+    request: &PageRequest,
+    contexts: &Page<ContextSummary>,
+    rates: &EventRates,
+) -> Markup {
+    let path = |context: &ContextSummary| request.item_path("contexts", &context.id.to_string());
+    let marks = contexts.items.iter().map(|context| TimeMark {
+        row: context.agent.to_string(),
+        at: context.at,
+        size: context.tokens,
+        title: format!(
+            "{}, {}: {}, {}, {}",
+            context.agent,
+            context.origin.name(),
+            count_text(context.items, "source", "sources"),
+            count_text(context.tokens, "token", "tokens"),
+            count_text(context.bytes, "byte", "bytes")
+        ),
+        path: path(context),
+    });
+    let marks: Vec<TimeMark> = marks.collect();
+    html! {
+        @if contexts.items.is_empty() {
+            p class="muted" { "No agent has received a context in this time. " a href=(request.path("contexts")) { "All contexts" } }
+        } @else {
+            (plots::time_line("What each agent received", &marks, rates.since, rates.until))
+            div class="scroll" { table {
+                thead { tr { th { "When" } th { "Agent" } th { "How" } th class="number" { "Sources" } th class="number" { "Tokens" } th class="number" { "Bytes" } th { "Receipt" } } }
+                tbody {
+                    @for context in contexts.items.iter().take(SHOWN_CONTEXTS_MAX) {
+                        tr {
+                            td { (time(context.at)) } td { (agent(request, &context.agent)) } td { (context.origin.name()) }
+                            td class="number" { (context.items) } td class="number" { (context.tokens) } td class="number" { (context.bytes) }
+                            td { a href=(path(context)) { "open" } }
+                        }
+                    }
+                }
+            } }
+            @if contexts.next.is_some() || contexts.items.len() > SHOWN_CONTEXTS_MAX {
+                p { a href=(request.path("contexts")) { "All contexts" } }
+            }
+        }
+    }
+}
+
+fn open_work(
+    request: &PageRequest,
+    handoffs: &[Handoff],
+    contradictions: u64,
+    reviews: usize,
+) -> Markup {
+    html! {
+        @if handoffs.is_empty() && contradictions == 0 && reviews == 0 {
+            p class="muted" { "Nothing waits." }
+        }
+        ul class="plain" {
+            @for handoff in handoffs.iter().take(8) {
+                li { a href=(request.item_path("handoffs", &handoff.id.to_string())) { (transfer(handoff)) } " " (time(handoff.created_at)) }
+            }
+            @if contradictions > 0 {
+                li { a href=(request.path("contradictions")) { (count_text(contradictions, "contradiction", "contradictions")) " to settle" } }
+            }
+            @if reviews > 0 {
+                li { a href=(request.path("review")) { (count_text(reviews as u64, "memory", "memories")) " to review" } }
+            }
+        }
+    }
+}
