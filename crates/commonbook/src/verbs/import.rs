@@ -166,8 +166,8 @@ impl Commonbook {
                     }
                     ExportRecord::Handoff(mut state) if state.handoff.from.is_of_file() => {
                         // Who wrote the file knows the marks that it names.
-                        let nonce = self.fence(caller)?.nonce_for(&state.handoff.id.to_string());
-                        state.package["nonce"] = nonce.into_owned().into();
+                        let (fence, id) = (self.fence(caller)?, state.handoff.id.to_string());
+                        state.package["nonce"] = fence.nonce_for(&id).into_owned().into();
                         Ok(PreparedLine::Record(Box::new(ExportRecord::Handoff(state))))
                     }
                     record => Ok(PreparedLine::Record(Box::new(record))),
