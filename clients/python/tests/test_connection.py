@@ -163,7 +163,7 @@ def test_a_token_is_asked_for(make, tmp_path):
     with temporary_server() as server:
         created = subprocess.run(
             [server._program, "token", "create", "ann", "--home", str(server.home)], capture_output=True, text=True, check=True,
-            env={**os.environ, "COMMONBOOK_EMBEDDER": "off"}, stdin=subprocess.DEVNULL,
+            env={**os.environ, "COMMONBOOK_EMBEDDER": "off", "COMMONBOOK_PERSON": "1"}, stdin=subprocess.DEVNULL,
         )
         token = next(word for word in created.stdout.split() if word.startswith("cbk_"))
         with pytest.raises(commonbook.Unauthenticated):

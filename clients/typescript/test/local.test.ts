@@ -121,7 +121,10 @@ test("the server of a project precedes the home, and a URL of the environment bo
 
 test("a token proves its agent", async () => {
   await using server = await temporaryServer();
-  const created = execFileSync(program, ["token", "create", "rook", "--json", "--home", server.home], { encoding: "utf8" });
+  const created = execFileSync(program, ["token", "create", "rook", "--json", "--home", server.home], {
+    encoding: "utf8",
+    env: { ...process.env, COMMONBOOK_PERSON: "1" },
+  });
   const { secret: token } = JSON.parse(created) as { secret: string };
   await assert.rejects(server.book().list(), Unauthenticated);
   assert.equal((await server.book("rook", { token }).save("The tin is full.")).memory.owner, "rook");

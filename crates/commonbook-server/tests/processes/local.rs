@@ -490,7 +490,7 @@ fn what_callers_wait_for_runs_at_their_priority() {
     let server = Server::start(&home);
     let is_up = |name: &str| thread_niceness(server.id()).iter().any(|(own, _)| own == name);
     until("the follower and the writer of the store run", || {
-        is_up("follower-0") && is_up("commonbook-writ")
+        is_up("follower") && is_up("commonbook-writ")
     });
     let own = rustix::process::getpriority_process(None).unwrap();
     let threads = thread_niceness(server.id());
