@@ -194,7 +194,7 @@ fn the_records_of_an_unsigned_file_speak_for_no_agent_of_this_home() {
             let mut names = Vec::new();
             names_in("", record, &mut names);
             // Whom it is for, who sees it, and what someone stated of an entity.
-            names.retain(|(field, _)| !["to", "owner", "value"].contains(field));
+            names.retain(|(field, _)| !["to", "role", "owner", "value"].contains(field));
             assert_eq!(names, [], "{kind}: {record}");
         }
     }
@@ -220,7 +220,7 @@ fn work_of_an_unsigned_file_is_told_as_data_of_that_file() {
     let dev = caller("dev/pending");
     let listed = new.book.list_handoffs(&dev, &request(json!({"side": "all"}))).unwrap();
     let listed = new.book.handoff_list_text(&dev, &listed).unwrap();
-    for words in ["import/ann, ", ", from a file, to dev/pending", "import/dev, "] {
+    for words in ["import/ann, ", " from a file, to dev/pending", "import/dev, "] {
         assert!(listed.contains(words), "{words}: {listed}");
     }
     let told = new.book.accept_handoff(&dev, &request(json!({"handoff": id}))).unwrap().text;
