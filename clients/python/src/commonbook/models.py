@@ -2443,7 +2443,7 @@ class ErrorDetail(TypedDict):
     """
     code: NotRequired[str]
     """
-    A more specific code than the kind: `ownership_mismatch`.
+    A more specific code than the kind: `ownership_mismatch`, or `unwritable_store` for a store that can only be read.
     """
     field: NotRequired[str]
     """
@@ -5094,6 +5094,10 @@ class CaseEntry(TypedDict):
     retraction: NotRequired[Retraction]
     """
     Why it does not hold any more, if it was retracted.
+    """
+    origin_note: NotRequired[str]
+    """
+    What to know of its origin: `untrusted`, `quarantined`, or `from a file`.
     """
 
 

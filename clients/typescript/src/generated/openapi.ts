@@ -1153,7 +1153,7 @@ export interface components {
         ErrorDetail: {
             /** @description The kind of the error. */
             kind: components["schemas"]["ErrorKind"];
-            /** @description A more specific code than the kind: `ownership_mismatch`. */
+            /** @description A more specific code than the kind: `ownership_mismatch`, or `unwritable_store` for a store that can only be read. */
             code?: string;
             /** @description The field of the request that is wrong. */
             field?: string;
@@ -1637,6 +1637,8 @@ export interface components {
             origin?: components["schemas"]["DigestOrigin"];
             /** @description Why it does not hold any more, if it was retracted. */
             retraction?: components["schemas"]["Retraction"];
+            /** @description What to know of its origin: `untrusted`, `quarantined`, or `from a file`. */
+            origin_note?: string;
         };
         /** @description What a digest made an entry of. */
         DigestOrigin: {
