@@ -351,6 +351,18 @@ fn start_mcp(stdio: &McpCommand, claims: CallerClaims, config: Config) -> Result
     }
 }
 
+fn start_server(serve: serve::ServeCommand, own: &clap::ArgMatches, config: Config) -> Result<()> {
+    config.check_settings()?;
+    let book = open_commonbook(&config).map_err(sandbox::refusal::explain_refusal)?;
+    let mut config = config;
+    // The flags override the environment, as defaults for callers over HTTP.
+    let claims = cli::cli_caller_claims(own);
+    config.workspace = claims.workspace.or(config.workspace);
+    config.agent = claims.agent.or(config.agent);
+    config.user = claims.user.or(config.user);
+    build_runtime()?.block_on(serve.run(book, Arc::new(config)))
+}
+
 fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
     let Some((name, own)) = matches.subcommand() else { return Ok(()) };
     let open = || open_commonbook(&config);
@@ -360,17 +372,7 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
     }
     let as_json = own.get_flag("json");
     match ProgramCommand::from_arg_matches(matches).map_err(|error| usage_error(&error, &[]))? {
-        ProgramCommand::Serve(serve) => {
-            config.check_settings()?;
-            let book = open().map_err(sandbox::refusal::explain_refusal)?;
-            let mut config = config;
-            // The flags override the environment, as defaults for callers over HTTP.
-            let claims = cli::cli_caller_claims(own);
-            config.workspace = claims.workspace.or(config.workspace);
-            config.agent = claims.agent.or(config.agent);
-            config.user = claims.user.or(config.user);
-            build_runtime()?.block_on(serve.run(book, Arc::new(config)))
-        }
+        ProgramCommand::Serve(serve) => start_server(serve, own, config),
         ProgramCommand::Mcp(stdio) => start_mcp(&stdio, cli::cli_caller_claims(own), config),
         ProgramCommand::Setup(setup) => {
             setup.run(&config, open, cli::cli_caller_claims(own).agent.as_deref(), as_json)
@@ -411,12 +413,7 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);
             doctor.run(&config, open, accept, hooks, as_json)
         }
-        ProgramCommand::Config(settings) => {
-            if settings.changes_settings() {
-                cli::require_person(own, &config)?;
-            }
-            settings.run(&config, as_json)
-        }
+        ProgramCommand::Config(settings) => run_config(&settings, own, &config),
         ProgramCommand::Init => cli::print_init(&config, open, as_json),
         ProgramCommand::Upgrade => {
             cli::print_upgrade(as_json);
@@ -434,6 +431,17 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             Ok(())
         }
     }
+}
+
+fn run_config(
+    settings: &cli::ConfigCommand,
+    own: &clap::ArgMatches,
+    config: &Config,
+) -> Result<()> {
+    if settings.changes_settings() {
+        cli::require_person(own, config)?;
+    }
+    settings.run(config, own.get_flag("json"))
 }
 
 fn run_migrate(

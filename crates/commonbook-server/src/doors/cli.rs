@@ -536,6 +536,22 @@ fn forgotten_workspace(response: &Value) -> Option<Workspace> {
 }
 
 impl VerbCommand {
+    /// The caller in the session that the command line names, else in the one that its agent works in.
+    fn in_named_session(
+        &self,
+        caller: Caller,
+        matches: &ArgMatches,
+        config: &Config,
+        address: Option<&ServerAddress>,
+    ) -> Result<Caller> {
+        let current = current_session::of_caller(config, &caller, address)?;
+        let caller = caller.in_session(current.as_deref())?;
+        match matches.try_get_one::<String>("session").ok().flatten() {
+            Some(session) if !self.has_field("session") => caller.in_session(Some(session)),
+            _ => Ok(caller),
+        }
+    }
+
     fn run(
         &self,
         matches: &ArgMatches,
@@ -555,14 +571,8 @@ impl VerbCommand {
         if address.is_none() {
             person::adopt_once(&caller, config, &open);
         }
-        let current = current_session::of_caller(config, &caller, address.as_ref())?;
-        caller = caller.in_session(current.as_deref())?;
+        caller = self.in_named_session(caller, matches, config, address.as_ref())?;
         let pairs = self.field_pairs(matches)?;
-        if !self.has_field("session")
-            && let Some(session) = matches.get_one::<String>("session")
-        {
-            caller = caller.in_session(Some(session))?;
-        }
         let names_workspace = matches.contains_id("workspace") || config.workspace.is_some();
         let mut request = self.verb.call.parse_pairs(pairs);
         request.extend(self.list_fields(matches));

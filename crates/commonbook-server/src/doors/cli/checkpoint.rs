@@ -43,8 +43,8 @@ pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
         ]
     };
     let empty = || {
-        lookup
-            .print_empty_with("No checkpoints", "`commonbook checkpoint` creates one in a session")
+        let next = "`commonbook checkpoint` creates one in a session";
+        lookup.print_empty_with("No checkpoints", next);
     };
     show_page_or(response, empty, |items: &[Checkpoint]| {
         print_table(&columns, items.iter().map(row));

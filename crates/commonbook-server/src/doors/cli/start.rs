@@ -209,8 +209,8 @@ mod tests {
     fn the_first_commands_are_commands() {
         let program = crate::clap_command();
         for (command, _) in FIRST_COMMANDS {
-            let words = command.split(' ').filter(|word| word.chars().any(char::is_lowercase));
-            let found = words.fold(Some(&program), |at, word| at?.find_subcommand(word));
+            let mut words = command.split(' ').filter(|word| word.chars().any(char::is_lowercase));
+            let found = words.try_fold(&program, |command, word| command.find_subcommand(word));
             assert!(found.is_some(), "{command}");
             assert!(command.len() < COMMAND_COLUMNS);
         }
