@@ -422,7 +422,7 @@ fn what_a_dry_run_of_a_strangers_export_says_is_told_after_the_import() {
         &[
             ("Never deploy on a Friday", "data of import"),
             ("Prefer small steps", "data of import"),
-            ("Paint the gate", "a handoff of ann that waits for qa"),
+            ("Paint the gate", "a handoff of import/ann that waits for qa"),
         ],
     );
 }
