@@ -108,7 +108,10 @@ pub(crate) fn event_words(event: &Event, says: Option<&str>, lookup: &WordLookup
             });
             format!("{actor} {done} the entity{}", name.unwrap_or_default())
         }
-        "case" => format!("{actor} {done} the case {subject}"),
+        "case" => match says.map(one_line) {
+            Some(says) => format!("{actor} {done} the case {subject}: {says}"),
+            None => format!("{actor} {done} the case {subject}"),
+        },
         "session" => format!("{actor} {done} a session"),
         _ => format!("{actor} {done}"),
     }

@@ -60,8 +60,8 @@ pub struct ChangesResponse {
 pub struct ChangeNotice {
     /// The event.
     pub event: Event,
-    /// The headline of the memory, as it is now; of a contradiction those of its two memories, the newer one
-    /// first, with handles and authors.
+    /// The headline of the memory, as it is now; that of the first entry that a case got; of a contradiction
+    /// those of its two memories, the newer one first, with handles and authors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
     /// The short handle of that memory, which every tool takes for its id.

@@ -6,7 +6,7 @@ mod rates;
 mod resume;
 mod work;
 
-pub(crate) use entries::{appended_positions, with_entries};
+pub(crate) use entries::{appended_ids, appended_positions, with_entries};
 pub use follow::{
     EventBatch, EventFilter, EventPage, FollowEvents, JournalRange, ListEvents, RecordedEvents,
     SubjectName,

@@ -1,6 +1,6 @@
 //! Changes since an agent last read, and the marks of what it has read.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::Timestamp;
 
@@ -17,7 +17,7 @@ use crate::model::case::CaseKey;
 use crate::model::cursor::{
     ChangeNotice, ChangesResponse, ChangesSince, MarkRead, ReadMark, may_mark,
 };
-use crate::model::event::{Event, EventFilter, EventKind, JournalRange};
+use crate::model::event::{Event, EventFilter, EventKind, JournalRange, appended_ids};
 use crate::model::memory::{ListOrder, Memory, QuarantineNotice, Sharing, Trust};
 use crate::model::search::MemoryFilter;
 use crate::prompt::headlines::listed_headline;
@@ -161,9 +161,9 @@ fn journal_changes(
     let last = events.last().filter(|_| over).map(|event| event.sequence);
     let through = last.unwrap_or(looked_at.until);
     let left = tx.event_count(sight, &stretch(through, limits::CHANGES_COUNTED))?;
+    tell_entries_once(&mut events);
     let about: Vec<_> = (events.iter())
-        .filter(|event| event.kind.is_of_memory())
-        .filter_map(|event| Some((event.workspace.clone(), event.subject.parse().ok()?)))
+        .flat_map(|event| memories_told(event).into_iter().map(|id| (event.workspace.clone(), id)))
         .collect();
     let memories = tx.memories_of(sight, &about)?;
     let says: BTreeMap<MemoryId, String> = (memories.iter())
@@ -179,14 +179,34 @@ fn journal_changes(
             let says = Some(dispute_text(sides, &handles));
             return ChangeNotice { handle: None, says, event };
         }
-        let id = MemoryId::parse(&event.subject).filter(|_| event.kind.is_of_memory());
-        let says = id.and_then(|id| says.get(&id).cloned());
-        let short = || handles.get(&event.subject).map_or(handle(&event.subject), String::as_str);
-        ChangeNotice { handle: says.is_some().then(|| short().to_owned()), says, event }
+        let told = memories_told(&event);
+        let text = told.first().and_then(|id| says.get(id).cloned());
+        let (one, more) = (text.is_some() && told.len() == 1, told.len().saturating_sub(1));
+        let says = text.map(|text| if one { text } else { format!("{text} (and {more} more)") });
+        let short = |id: String| handles.get(&id).map_or(handle(&id), String::as_str).to_owned();
+        let handle = told.first().filter(|_| one).map(|id| short(id.to_string()));
+        ChangeNotice { handle, says, event }
     };
     let changes = events.into_iter().map(change).collect();
     let quarantined = quarantine_notices(tx, caller, sight, after)?;
     Ok(ChangesResponse { after, changes, entries: Vec::new(), quarantined, through, left })
+}
+
+/// Leaves out that a memory was saved where another of the events says that its case got it as an entry.
+fn tell_entries_once(events: &mut Vec<Event>) {
+    let entries: BTreeSet<MemoryId> = events.iter().flat_map(appended_ids).collect();
+    events.retain(|event| {
+        let saved = (event.kind == EventKind::MemorySaved).then_some(&event.subject);
+        !saved.and_then(|id| MemoryId::parse(id)).is_some_and(|id| entries.contains(&id))
+    });
+}
+
+/// The memories that an event is about: its subject, or the entries that its case got.
+fn memories_told(event: &Event) -> Vec<MemoryId> {
+    match event.kind.is_of_memory() {
+        true => MemoryId::parse(&event.subject).into_iter().collect(),
+        false => appended_ids(event),
+    }
 }
 
 /// The two memories of each contradiction that these events found, the newer one first, each with its headline; by

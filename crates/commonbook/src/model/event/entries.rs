@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Event;
+use super::{Event, EventKind};
+use crate::base::id::MemoryId;
 use crate::model::access::{AppendedEntry, Sight};
 use crate::model::memory::Trust;
 
@@ -28,4 +29,11 @@ pub(crate) fn with_entries(event: &Event, sight: &Sight, entries: &[AppendedEntr
     let mut details = event.details.clone();
     details.insert("entries".to_owned(), entries.iter().map(entry).collect());
     Event { details, ..event.clone() }
+}
+
+/// The entries that an event says its case got, as far as the reader sees them.
+pub(crate) fn appended_ids(event: &Event) -> Vec<MemoryId> {
+    let entries = event.details.get("entries").filter(|_| event.kind == EventKind::CaseAppended);
+    let entries = entries.and_then(Value::as_array).into_iter().flatten();
+    entries.filter_map(|entry| MemoryId::parse(entry["entry_id"].as_str()?)).collect()
 }
