@@ -151,7 +151,8 @@ fn handoff_page(state: &HandoffState, paths: &MemoryPaths) -> Result<String> {
         ("chain", Some(json!(handoff.chain)).filter(|_| handoff.depth > 1)),
         ("depth", Some(json!(handoff.depth)).filter(|_| handoff.depth > 1)),
     ]);
-    let mut body = format!("{}\n## Handoff: {}\n\n", frontmatter.render(), one_line(&handoff.task));
+    let mut body =
+        format!("{}\n## Handoff: {}\n\n", frontmatter.render(), line_beginning(&handoff.task));
     if handoff.task.contains('\n') {
         add_section(&mut body, "Task", [handoff.task.clone()]);
     }
@@ -187,11 +188,11 @@ fn entity_page(state: &EntityState, paths: &MemoryPaths) -> Result<String> {
         ("first_seen", Some(json!(entity.first_seen))),
         ("last_seen", Some(json!(entity.last_seen))),
     ]);
-    let mut body = format!("{}\n# {}\n\n", frontmatter.render(), one_line(&entity.value));
+    let mut body = format!("{}\n# {}\n\n", frontmatter.render(), line_beginning(&entity.value));
     if let Some(context) = &entity.context {
         body.push_str(&format!("{context}\n\n"));
     }
-    let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), one_line);
+    let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), line_beginning);
     let mut lines = Vec::new();
     for (name, attribute) in &entity.attributes {
         let held = &attribute.held;
@@ -202,8 +203,10 @@ fn entity_page(state: &EntityState, paths: &MemoryPaths) -> Result<String> {
         );
     }
     add_section(&mut body, "Attributes", lines);
-    let merges =
-        state.merges.iter().map(|merge| format!("- {}", one_line(&merge.joined.source.value)));
+    let merges = state
+        .merges
+        .iter()
+        .map(|merge| format!("- {}", line_beginning(&merge.joined.source.value)));
     add_section(&mut body, "Merged", merges);
     let sources: BTreeSet<MemoryId> =
         entity.attributes.values().filter_map(|attribute| attribute.held.memory).collect();
@@ -224,7 +227,8 @@ fn contradiction_page(
         ("resolution", record.resolved.as_ref().map(|resolved| json!(resolved.resolution))),
         ("resolved_by", record.resolved.as_ref().map(|resolved| json!(resolved.resolved_by))),
     ]);
-    let mut body = format!("{}\n# {}\n\n", frontmatter.render(), one_line(&record.found.reason));
+    let mut body =
+        format!("{}\n# {}\n\n", frontmatter.render(), line_beginning(&record.found.reason));
     for ((id, _), side) in record.memories.iter().zip(["Older", "Newer"]) {
         let said = memories.get(id).map(|memory| {
             let quoted = memory.text.replace('\n', "\n> ");
@@ -251,7 +255,7 @@ fn link(paths: &MemoryPaths, id: MemoryId) -> String {
 }
 
 /// The beginning of a text on one line.
-fn one_line(text: &str) -> String {
+fn line_beginning(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(LINE_CHARS) {
         Some((end, _)) => format!("{} …", &line[..end]),
@@ -302,7 +306,7 @@ fn add_lists(
         format!(
             "- [[{}|{}]]: {}",
             case_path(case).trim_end_matches(".md"),
-            one_line(&case.title),
+            line_beginning(&case.title),
             case.status
         )
     });
@@ -339,10 +343,10 @@ impl<'m> MemoryList<'m> {
     }
 
     fn body(&self, paths: &MemoryPaths) -> String {
-        let mut body = format!("# {}\n\n", one_line(&self.heading()));
+        let mut body = format!("# {}\n\n", line_beginning(&self.heading()));
         for memory in self.memories.iter().rev().take(LISTED_MAX) {
             let about = memory.title.as_deref().unwrap_or(&memory.text);
-            body.push_str(&format!("- {} {}\n", link(paths, memory.id), one_line(about)));
+            body.push_str(&format!("- {} {}\n", link(paths, memory.id), line_beginning(about)));
         }
         if self.memories.len() > LISTED_MAX {
             let older = self.memories.len() - LISTED_MAX;

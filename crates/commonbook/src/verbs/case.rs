@@ -69,7 +69,7 @@ impl Commonbook {
         let (title, now) = (title.transpose()?, self.clock.now());
         let draft = |(place, entry): (usize, &NewEntry)| {
             let id = MemoryId::new(&*self.ids, now);
-            let memory = entry.memory(caller, &request.key, id, now);
+            let memory = entry.memory(caller, Some(&request.key), id, now);
             Ok(EntryDraft {
                 memory: memory.map_err(|error| in_batch(place, error))?,
                 supersedes: entry.supersedes.clone(),

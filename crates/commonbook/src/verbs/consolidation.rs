@@ -560,9 +560,9 @@ impl BatchScope<'_> {
     ) -> Result<Memory> {
         let caller = Caller { session: Some(session.id.to_string()), ..self.caller.clone() };
         let entry = NewEntry { summary: summary.to_owned(), ..NewEntry::default() };
-        let memory = entry.memory(&caller, &"x".parse()?, id, self.now)?;
+        let memory = entry.memory(&caller, None, id, self.now)?;
         let memory_type = MemoryType::episodic();
-        keep_memory(tx, &Memory { case: None, memory_type, ..memory }, self.now)
+        keep_memory(tx, &Memory { memory_type, ..memory }, self.now)
     }
 
     /// The memory, if it is as the plan read it.

@@ -214,8 +214,8 @@ fn blast_radius(
                 ..below.clone()
             });
         }
-        let text = one_line(&memory.text);
-        for (path, _) in files.iter().filter(|(_, file)| one_line(file).contains(&text)) {
+        let text = comparable_line(&memory.text);
+        for (path, _) in files.iter().filter(|(_, file)| comparable_line(file).contains(&text)) {
             let how = "has its text; remove it by hand".to_owned();
             let (kind, id) = (RadiusKind::Standing, path.clone());
             radius.push(RadiusNode { kind, id, how, ..below.clone() });
@@ -225,7 +225,7 @@ fn blast_radius(
 }
 
 /// A text with its white space made equal.
-fn one_line(text: &str) -> String {
+fn comparable_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 

@@ -118,7 +118,7 @@ impl Commonbook {
         let summary = request.summary.clone();
         if let Some(summary) = &summary {
             // Reports a bad summary before anything is read.
-            new_entry(summary).memory(caller, &"x".parse()?, id, now)?;
+            new_entry(summary).memory(caller, None, id, now)?;
         }
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, sight, now, .. } = scope;
@@ -317,7 +317,7 @@ pub(super) fn sum_up(
         let case = case::find_case(tx, &caller, key)?;
         // A case that was closed meanwhile does not lose what the session found.
         if case.status == CaseStatus::Open {
-            let memory = new_entry(summary).memory(&caller, key, id, now)?;
+            let memory = new_entry(summary).memory(&caller, Some(key), id, now)?;
             let supersedes = match memory.is_quarantined() {
                 true => Vec::new(),
                 false => case::digested_of_session(tx, &caller, &case, session)?,
@@ -332,10 +332,9 @@ pub(super) fn sum_up(
             case.status
         ));
     }
-    let key = "x".parse()?;
-    let memory = new_entry(summary).memory(&caller, &key, id, now)?;
+    let memory = new_entry(summary).memory(&caller, None, id, now)?;
     let memory_type = MemoryType::episodic();
-    let memory = keep_memory(tx, &Memory { case: None, memory_type, ..memory }, now)?;
+    let memory = keep_memory(tx, &Memory { memory_type, ..memory }, now)?;
     let hint = memory.quarantine_hint(caller.door).or(status_hint);
     Ok(SummaryEntry { entry_id: id, hint })
 }

@@ -159,7 +159,7 @@ pub(super) fn has_pages(verb: &Verb) -> bool {
 }
 
 /// The description of a tool, in one line.
-pub(super) fn one_line(text: &str) -> String {
+pub(super) fn description_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -220,7 +220,7 @@ fn lean_form<'s>(schema: &'s Value, root: &'s Value) -> &'s Value {
 
 /// The first sentence of a description, without its full stop.
 pub(super) fn first_sentence(text: &str) -> String {
-    let line = one_line(text);
+    let line = description_line(text);
     let end = line.match_indices(". ").map(|(at, _)| at).next().unwrap_or(line.len());
     line[..end].trim_end_matches('.').to_owned()
 }

@@ -60,7 +60,7 @@ fn tool(verb: &'static Verb) -> Tool {
         VerbEffect::Changes => hints.read_only(false).destructive(false).idempotent(true),
         VerbEffect::Destroys => hints.read_only(false).destructive(true),
     };
-    let mut description = contract::one_line(call.verb_description());
+    let mut description = contract::description_line(call.verb_description());
     if let Some(other) = verb.tool_without_arguments.and_then(verb::find) {
         let what = contract::first_sentence(other.call.verb_description());
         description += &format!(" Without arguments: {what}.");

@@ -285,7 +285,7 @@ impl AppendEntries {
 }
 
 impl NewEntry {
-    /// The memory of this entry; its position is set when it is appended.
+    /// The memory of this entry, in a case or in none; its position is set when it is appended.
     ///
     /// # Errors
     /// `invalid` or `too_large`, with the field that exceeds its limits; `invalid` if a quarantined
@@ -293,7 +293,7 @@ impl NewEntry {
     pub fn memory(
         &self,
         caller: &Caller,
-        case: &CaseKey,
+        case: Option<&CaseKey>,
         id: MemoryId,
         now: Timestamp,
     ) -> Result<Memory> {
@@ -325,7 +325,7 @@ impl NewEntry {
             )
             .hint(format!("Reword it. {}", memory.reasons().collect::<String>())));
         }
-        memory.case = Some(case.clone());
+        memory.case = case.cloned();
         if let Some(origin) = &self.origin {
             origin.keep(&mut memory);
         }

@@ -107,8 +107,8 @@ impl StandingDocument {
         limits: &StandingLimits,
     ) -> Result<(AddOutcome, Vec<StandingWarning>)> {
         let chars = text.trim().chars().count();
-        let text = one_line(text);
-        let section = one_line(section.trim_start_matches('#'));
+        let text = item_line(text);
+        let section = item_line(section.trim_start_matches('#'));
         if !text.contains(char::is_alphanumeric) {
             return Err(Error::invalid("text", "must not be empty"));
         }
@@ -485,7 +485,7 @@ fn not_own_item() -> Error {
 }
 
 /// The text on one line, with single spaces, without a list mark and control characters.
-fn one_line(text: &str) -> String {
+fn item_line(text: &str) -> String {
     let seen: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = seen.split_whitespace().collect::<Vec<_>>().join(" ");
     let bare = line.strip_prefix(['-', '*', '+']).and_then(|rest| rest.strip_prefix(' '));

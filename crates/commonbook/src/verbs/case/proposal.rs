@@ -77,7 +77,7 @@ impl Commonbook {
                     tx.drop_proposal(&case.workspace, &case.key, decide.number)?;
                     let draft = |entry: &EntryProposal| {
                         let id = MemoryId::new(ids, now);
-                        let memory = entry.entry().memory(caller, &case.key, id, now)?;
+                        let memory = entry.entry().memory(caller, Some(&case.key), id, now)?;
                         let supersedes = still_current(tx, &at_home, &entry.supersedes)?;
                         Ok(EntryDraft { memory, supersedes })
                     };

@@ -82,7 +82,7 @@ fn belongs(sentence: &str, before: &str, is_short: bool) -> bool {
 /// The summary of a memory; without one, its sentences. A binding one is a part of the sentence before it.
 pub(super) fn sentences(memory: &DigestSource) -> Vec<DigestSentence> {
     if let Some(summary) =
-        memory.summary.as_deref().map(one_line).filter(|summary| !summary.is_empty())
+        memory.summary.as_deref().map(entry_line).filter(|summary| !summary.is_empty())
     {
         return vec![sentence(memory, &summary, true, true)];
     }
@@ -99,7 +99,7 @@ pub(super) fn sentences(memory: &DigestSource) -> Vec<DigestSentence> {
         }
         let mut begins = true;
         for sentence in split_sentences(prose) {
-            let sentence = one_line(sentence);
+            let sentence = entry_line(sentence);
             let is_short = sentence.chars().count() < SENTENCE_CHARS_MIN;
             let is_full = found.len() == SENTENCES_MAX;
             let before = found.last_mut().filter(|_| !begins);
@@ -112,7 +112,7 @@ pub(super) fn sentences(memory: &DigestSource) -> Vec<DigestSentence> {
         }
     }
     if found.is_empty() {
-        let all = one_line(&memory.text);
+        let all = entry_line(&memory.text);
         found.extend((!all.is_empty()).then_some(all));
     }
     let whole = found.len() == 1;
@@ -137,7 +137,7 @@ fn sentence(memory: &DigestSource, text: &str, whole: bool, first: bool) -> Dige
 
 /// The sentence with its memory's heading, if both fit and the sentence does not contain it.
 fn with_heading(memory: &DigestSource, text: &str) -> String {
-    let Some(title) = memory.title.as_deref().map(one_line).filter(|title| !title.is_empty())
+    let Some(title) = memory.title.as_deref().map(entry_line).filter(|title| !title.is_empty())
     else {
         return text.to_owned();
     };
@@ -160,7 +160,7 @@ fn strip_markdown_mark(line: &str) -> &str {
 }
 
 /// The text on one line, without characters that an entry may not contain.
-fn one_line(text: &str) -> String {
+fn entry_line(text: &str) -> String {
     let plain: String = text.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect();
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }

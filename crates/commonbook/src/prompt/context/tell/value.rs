@@ -84,7 +84,7 @@ fn list(items: &[Value]) -> String {
 
 fn scalar(value: &Value) -> String {
     match value {
-        Value::String(text) => one_line(text),
+        Value::String(text) => told_line(text),
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Null => "none".to_owned(),
@@ -93,7 +93,7 @@ fn scalar(value: &Value) -> String {
 }
 
 /// A text on one line, with single blanks; a text of several paragraphs keeps its lines.
-fn one_line(text: &str) -> String {
+fn told_line(text: &str) -> String {
     let text = text.trim();
     if text.contains("\n\n") {
         return text.to_owned();
