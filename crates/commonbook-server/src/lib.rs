@@ -316,12 +316,11 @@ fn print_hook_response(hook: hook::HookCommand, claims: CallerClaims, config: Co
     answered.finish();
 }
 
-/// Succeeds if a command that is not a verb may run here; says what it is about, if that is not plain.
+/// Succeeds if a command that is not a verb may run here. Notes the home of a command that is about a home, where
+/// a reader may think of another one.
 fn check_command(name: &str, config: &Config) -> Result<()> {
     if USES_MEMORIES.contains(&name) {
         project::check_switch(config)?;
-    }
-    if USES_MEMORIES.contains(&name) {
         config.warn_of_settings();
     }
     if ABOUT_HOME.contains(&name) {

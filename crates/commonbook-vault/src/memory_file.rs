@@ -96,7 +96,7 @@ impl MemoryField {
 pub struct MemoryNotes {
     /// The checksums of its earlier revisions, oldest first.
     pub earlier: Vec<String>,
-    /// When it was deleted and restored since.
+    /// When the memory was deleted, of each deletion that was undone.
     pub undone_deletions: BTreeSet<Timestamp>,
     /// The names of the files of the memories that it superseded.
     pub supersedes: Vec<String>,
@@ -288,7 +288,7 @@ impl MemoryFile {
         heir.map(MemoryEnding::Superseded)
     }
 
-    /// When the memory was deleted and restored since, as the file says.
+    /// When the memory was deleted, of each deletion that was undone, as the file says.
     #[must_use]
     pub fn undone_deletions(&self) -> BTreeSet<Timestamp> {
         let times = self.frontmatter.fields().get(UNDONE_DELETIONS).and_then(Value::as_array);

@@ -28,7 +28,7 @@ impl HomeMemory {
         revisions.find(|(sum, _)| checksums.contains(&sum.as_str())).map(|(_, memory)| memory)
     }
 
-    /// When it was deleted and restored since.
+    /// When the memory was deleted, of each deletion that was undone.
     pub fn undone_deletions(&self) -> impl Iterator<Item = Timestamp> {
         let deletions = self.earlier.iter().filter_map(|memory| memory.deleted_at);
         deletions.filter(|at| self.memory.deleted_at != Some(*at))
@@ -66,8 +66,8 @@ pub enum MemoryStep {
     Nothing,
     /// The file is older than the store: it is written again.
     WriteFile,
-    /// The file stays as and where it is: the other side has a later revision, and put the memory away
-    /// otherwise than an edit can, or has it still.
+    /// Nothing happens to the file. The other side has a later revision: it keeps the memory, or put it away
+    /// in a way that an edit of the file cannot.
     LeaveFile,
     /// The file says something new, which the store takes; then the file is written.
     ChangeStore(Box<EditableFields>),

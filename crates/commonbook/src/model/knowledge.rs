@@ -31,8 +31,8 @@ string_enum! {
     }
 }
 
-/// Lists which agents know a memory as it is, which know it as it was, and which never received it:
-/// you and the agents below you, to a person all.
+/// Lists which agents know a memory as it is, which know it as it was, and which never received it. An
+/// agent sees itself and the agents below it; a person sees all.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WhoKnows {

@@ -62,9 +62,9 @@ pub struct DetectContradictions {
     pub wait: Option<bool>,
 }
 
-/// Asks the endpoint in the settings about pairs of memories that state something of one subject and of
-/// which the rules cannot tell whether both hold. Newest first, each pair once; only memories that you
-/// may read. Sends their texts to that endpoint.
+/// Asks the endpoint in the settings about pairs of memories on one subject that the rules cannot decide:
+/// whether both hold. Newest first, each pair once; only memories that you may read. Sends their texts to
+/// that endpoint.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JudgeContradictions {

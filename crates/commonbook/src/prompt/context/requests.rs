@@ -187,8 +187,8 @@ impl ItemSummary {
 }
 
 /// Explains a context: lists every candidate with its score, whether the context includes it, and
-/// the reason if not. Its agent can read this, and the agents above it and the person, as far as
-/// they may read the candidates.
+/// the reason if not. The agent of the context, the agents above it and the person can ask; each sees
+/// the candidates that it may read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExplainContext {

@@ -39,7 +39,7 @@ const MEMORY_PAIRS_MAX: usize = 5;
 const JUDGE_FAILURE_NOTICE: &str = "The endpoint in the settings failed, so the other pairs stay open. What it \
     answered before is recorded. The log says why.";
 
-/// Two memories of which the rules cannot tell whether both hold.
+/// Two memories that may contradict each other: the rules cannot tell.
 struct OpenPair {
     older: Memory,
     newer: Memory,
@@ -215,8 +215,8 @@ impl PairFinder<'_> {
         }
     }
 
-    /// The memories in sight of which the rules cannot tell whether they contradict this one, and
-    /// about which nobody was asked.
+    /// The memories in sight that may contradict this one, where the rules cannot tell and nobody was
+    /// asked.
     fn open_with(
         &self,
         memory: &Memory,
