@@ -145,7 +145,7 @@ fn a_dry_run_shows_what_would_be_imported_and_writes_nothing() {
     assert!(stderr.contains("huge.md: the file has 8388612 bytes; expected at most"), "{stderr}");
     assert!(stderr.contains("not read: 1 .png\nnot read: picture.png"), "{stderr}");
     let preview = answer(&home, &["import", path, "--dry-run"]);
-    assert_eq!((&preview["lines"], &preview["by_owner"]), (&json!(2), &json!({"anonymous": 2})));
+    assert_eq!((&preview["lines"], &preview["by_owner"]), (&json!(2), &json!({"human": 2})));
     assert_eq!(
         (&preview["bad"][0]["file"], &preview["bad"][0]["line"]),
         (&json!("huge.md"), &json!(null))
@@ -187,13 +187,29 @@ fn what_a_session_of_a_client_says_is_private_to_the_client() {
     assert_eq!(memory["valid_from"], "2026-01-01T00:00:00Z");
     assert_eq!(texts(&list("codex")), [""; 0]);
     assert_eq!(answer(&home, &["import", path, "--workspace", "app"])["repeated"], 1);
-    // What a person said to a chat needs the person's name.
+    // What a person said to a chat is the person's: no agent reads it, and no line speaks for the person.
     let chat = "[{\"uuid\":\"c\",\"name\":\"x\",\"chat_messages\":[{\"uuid\":\"1\",\"sender\":\"human\",\"text\":\"We decided to sail on Sunday.\"}]}]";
     let chat = folder(&[("conversations.json", chat)]);
     let chat = chat.path().to_str().unwrap();
-    let refused = answer(&home, &["import", chat]);
-    let message = refused["bad"][0]["error"]["message"].as_str().unwrap();
-    assert!(message.contains("a private memory needs an owner with a name"), "{refused}");
+    let unnamed = |arguments: &[&str]| {
+        let mut command = home.program(&[arguments, &["--workspace", "chat"]].concat());
+        text(&command.env_remove("COMMONBOOK_PERSON").output().unwrap())
+    };
+    let (preview, _) = unnamed(&["import", chat, "--dry-run"]);
+    assert!(preview.contains("by owner: 1 human"), "{preview}");
+    let (stdout, stderr) = unnamed(&["import", chat]);
+    assert!(stdout.starts_with("1 imported"), "{stdout}");
+    assert!(stderr.contains("1 private memory for `human`"), "{stderr}");
+    assert!(unnamed(&["import", chat]).0.starts_with("0 imported, 1 already present"));
+    for agent in ["codex", "human/builder"] {
+        let list = answer(&home, &["list", "--workspace", "chat", "--agent", agent]);
+        assert_eq!(texts(&list), [""; 0], "{agent}");
+    }
+    assert!(unnamed(&["list", "--json"]).0.contains("\"items\":[]"));
+    let seen = answer(&home, &["list", "--workspace", "chat"]);
+    assert_eq!(texts(&seen), ["We decided to sail on Sunday."]);
+    let memory = &seen["items"][0];
+    assert_eq!((&memory["owner"], &memory["trust"]), (&json!("human"), &json!("untrusted")));
     assert_eq!(answer(&home, &["import", chat, "--agent", "ann"])["created"], 1);
 }
 

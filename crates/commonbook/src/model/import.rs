@@ -436,6 +436,12 @@ impl ImportLine {
         }
     }
 
+    /// Whether the line becomes a private memory of the person, because neither it nor the caller names an owner.
+    #[must_use]
+    pub fn falls_to_person(&self, caller: &Caller) -> bool {
+        matches!(self, Self::Message(turn) if turn.falls_to_person(caller))
+    }
+
     /// The line as a memory that its owner alone reads; another record stays as it is.
     #[must_use]
     pub fn into_private(self) -> Self {
@@ -549,7 +555,20 @@ pub fn restored_memory(exported: Memory, workspace: &Workspace) -> Result<Memory
     Ok(memory)
 }
 
+/// A speaker, if a line names one.
+fn named(speaker: Option<&str>) -> Option<&str> {
+    speaker.filter(|speaker| !speaker.trim().is_empty())
+}
+
 impl ConversationTurn {
+    /// Whether the line is private, and neither it nor the caller names an owner: a private memory has one, so
+    /// it is the person's whose home this is.
+    fn falls_to_person(&self, caller: &Caller) -> bool {
+        let is_private = self.state.is_private || self.sharing == Some(Sharing::Private);
+        let is_unnamed = self.owner.is_none() && named(self.speaker.as_deref()).is_none();
+        is_private && is_unnamed && caller.agent.is_anonymous()
+    }
+
     /// The memory that the turn becomes in this workspace.
     ///
     /// # Errors
@@ -562,7 +581,8 @@ impl ConversationTurn {
         id: MemoryId,
         now: Timestamp,
     ) -> Result<Memory> {
-        let speaker = self.speaker.as_deref().filter(|speaker| !speaker.trim().is_empty());
+        let falls_to_person = self.falls_to_person(caller);
+        let speaker = named(self.speaker.as_deref());
         let names_author = speaker.is_some();
         let name = match (speaker, self.owner) {
             // A sub-agent by its whole name: `claude-code/engineer`.
@@ -575,6 +595,7 @@ impl ConversationTurn {
                 AgentName { agent: owner, device: None }
             }
             (None, Some(owner)) => AgentName { agent: author_elsewhere(owner), device: None },
+            (None, None) if falls_to_person => AgentName { agent: Agent::human(), device: None },
             (None, None) => {
                 AgentName { agent: caller.agent.clone(), device: caller.device.clone() }
             }
@@ -625,7 +646,8 @@ impl ConversationTurn {
         let is_own = memory.owner == caller.agent || memory.owner.is_child_of(&caller.agent);
         let is_claim =
             names_author && !self.origin.proves_agents() && !memory.owner.is_nobody() && !is_own;
-        if self.untrusted || is_claim {
+        // Nor is it proved that the person has asked for what falls to it.
+        if self.untrusted || is_claim || falls_to_person {
             memory.distrust();
         }
         Ok(memory)

@@ -12,7 +12,7 @@ use crate::prompt::headlines::{HeadlineItem, headline_section};
 use crate::prompt::item::PromptItem;
 use commonbook_text::fence::Fence;
 use commonbook_text::headline::headline;
-use commonbook_text::sanitize::shown_name;
+use commonbook_text::sanitize::{shown_label, shown_name};
 use commonbook_text::tokens;
 
 /// Tokens of the frame of a list.
@@ -38,7 +38,7 @@ pub fn case_list_text(page: &Page<Case>, fence: &Fence, now: Timestamp) -> Strin
         };
         let status = (case.status != CaseStatus::Open).then(|| case.status.to_string());
         let item = PromptItem {
-            handle: case.key.to_string(),
+            handle: shown_label(case.key.as_str()),
             ..PromptItem::named(case.key.as_str(), "case", &case.opened_by, case.changed_at)
         };
         HeadlineItem {

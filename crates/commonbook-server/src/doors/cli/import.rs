@@ -91,6 +91,8 @@ struct ImportTally {
     unknown_statuses: BTreeMap<String, u64>,
     /// First lines of exports, which are no lines of their own.
     headers: u64,
+    /// Private memories that are the person's, since nobody names their owner.
+    of_person: u64,
     bad: Vec<(LinePlace, Error)>,
 }
 
@@ -214,13 +216,14 @@ impl ImportTally {
                 Ok((ImportLine::Record(record), _)) if is_header(&record)? => self.headers += 1,
                 Ok((line, value)) => {
                     let line = line.or_owner(import.legacy.as_ref());
-                    places.push(place);
-                    lines.push((if import.is_private { line.into_private() } else { line }, value));
+                    let line = if import.is_private { line.into_private() } else { line };
+                    places.push((place, line.falls_to_person(&import.caller)));
+                    lines.push((line, value));
                 }
                 Err(error) => self.bad.push((place, error)),
             }
         }
-        for (place, outcome) in places.into_iter().zip(import.save(lines)?) {
+        for ((place, falls_to_person), outcome) in places.into_iter().zip(import.save(lines)?) {
             match outcome {
                 Ok(ImportLineResult { forgotten_at: Some(at), .. }) => {
                     self.forgotten.push((place, at));
@@ -233,6 +236,7 @@ impl ImportTally {
                     if let Some(status) = result.unknown_status {
                         *self.unknown_statuses.entry(status).or_default() += 1;
                     }
+                    self.of_person += u64::from(falls_to_person);
                     match (outcome, is_record) {
                         (SaveOutcome::Created, false) => self.created += 1,
                         (SaveOutcome::Repeated, false) => self.repeated += 1,
@@ -339,6 +343,14 @@ impl ImportTally {
             self.repeated,
             self.bad.len()
         ));
+        if self.of_person > 0 {
+            let memories = count_text(self.of_person, "private memory", "private memories");
+            output::print_note(&format!(
+                "{memories} for `{}`, the person of this home: a terminal and the pages show them; an agent \
+                 that imports gives its name (--agent NAME)",
+                Agent::human()
+            ));
+        }
         if self.restored + self.present > 0 {
             let records = count_text(self.restored, "other record", "other records");
             output::print_line(&format!("{records} restored, {} already present", self.present));
