@@ -435,21 +435,21 @@ fn an_empty_answer_says_where_it_looked_and_what_is_elsewhere() {
     printed(&home, &["save", "The ferry leaves at seven", "--workspace", "trip"]);
     printed(&home, &["handoff", "create", "bob", "Book", "--workspace", "trip", "--agent", "ann"]);
     let table: [(&[&str], &[&str]); 10] = [
-        (&["contradictions", "list"], &["No open contradictions in default for anonymous"]),
+        (&["contradictions", "list"], &["No open contradictions in default for human"]),
         (
             &["contradictions", "list", "--status", "resolved"],
-            &["No contradictions in default for anonymous with status resolved"],
+            &["No contradictions in default for human with status resolved"],
         ),
-        (&["review"], &["Nothing waits for review in default for anonymous"]),
+        (&["review"], &["Nothing waits for review in default for human"]),
         (&["checkpoints", "--workspace", "trip", "--agent", "ann"], &["No checkpoints in trip"]),
-        (&["users"], &["No memories about a user in default for anonymous"]),
+        (&["users"], &["No memories about a user in default for human"]),
         (
             &["list", "--workspace", "work", "--agent", "ann"],
             &["No memories in work for ann", "other workspaces: trip 1"],
         ),
         (
             &["list", "--workspace", "trip", "--type", "decision"],
-            &["No memories in trip for anonymous with type decision", "without filters: 1 memory"],
+            &["No memories in trip for human with type decision", "without filters: 1 memory"],
         ),
         (
             &["search", "ferry", "--workspace", "work"],
@@ -461,7 +461,7 @@ fn an_empty_answer_says_where_it_looked_and_what_is_elsewhere() {
         ),
         (
             &["handoff", "list", "--workspace", "trip"],
-            &["No handoffs in trip for anonymous", "`--side all` lists"],
+            &["No handoffs in trip for human", "`--side all` lists"],
         ),
     ];
     for (arguments, parts) in table {

@@ -191,7 +191,7 @@ fn a_delivery_is_signed_tried_again_and_shows_nothing_hidden() {
     arrival.answer("204 No Content");
     let listed = home.run(&["webhook", "list"]);
     let listed = String::from_utf8(listed.stdout).unwrap();
-    assert!(listed.contains(&receiver.url) && listed.contains("anonymous in "), "{listed}");
+    assert!(listed.contains(&receiver.url) && listed.contains("human in "), "{listed}");
     assert!(listed.contains("memory.*") && !listed.contains(&secret), "{listed}");
     let removed = home.run(&["webhook", "remove", &id]);
     assert!(String::from_utf8(removed.stdout).unwrap().contains("Removed"));

@@ -23,15 +23,15 @@ fn at_terminal() -> bool {
     streams.into_iter().filter(|is_terminal| *is_terminal).count() >= 2
 }
 
-/// The caller of a command that gives no name: the person at a terminal. Without a terminal it has no
-/// person's power, unless the script of a person says so in `COMMONBOOK_PERSON`.
+/// The caller of a command that gives no name: the person at a terminal, or of the script that says so in
+/// `COMMONBOOK_PERSON`. Any other command without a terminal has no person's power.
 pub(super) fn at_command_line(caller: Caller, config: &Config) -> Caller {
     if !caller.agent.is_anonymous() || caller.proof != CallerProof::Word {
         return caller;
     }
-    match at_terminal() {
+    match at_terminal() || config.person {
         true => Caller { agent: Agent::human(), ..caller },
-        false => Caller { unattended: !config.person, ..caller },
+        false => Caller { unattended: true, ..caller },
     }
 }
 
