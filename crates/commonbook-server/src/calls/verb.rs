@@ -380,7 +380,10 @@ fn memory_verbs() -> Vec<Verb> {
             .tool()
             .command("stats"),
         verb("list_agents", Reads, C::list_agents).get("/v1/agents").team_tool().command("agents"),
-        verb("get_agent", Reads, C::get_agent).get("/v1/agents/{name}").tool().command("agent"),
+        verb("get_agent", Reads, C::get_agent)
+            .get("/v1/agents/{name}")
+            .tool()
+            .command("agent show"),
         verb("list_events", Reads, C::list_events).get("/v1/events").tool().command("events"),
         verb("get_event_rates", Reads, C::get_event_rates).command("rates"),
         verb("list_quarantined", Reads, C::list_quarantined)

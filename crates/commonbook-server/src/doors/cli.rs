@@ -1,5 +1,6 @@
 //! The command line: each verb as a command, built from the same schema as its tool and its route.
 
+mod agent;
 mod archive;
 mod audit;
 mod backup;
@@ -68,6 +69,7 @@ use crate::http::caller::{CallerClaims, resolve_caller};
 use crate::settings::config::Config;
 use crate::settings::project::check_switch;
 
+use agent::AgentAction;
 pub(crate) use audit::AuditCommand;
 pub(crate) use backup::{BackupCommand, RestoreBackupCommand};
 pub(crate) use completions::{CompletionsCommand, ManCommand};
@@ -217,6 +219,7 @@ pub(crate) fn add_verb_command(command: Command, name: &str) -> Command {
     let group = group.subcommand_required(true).arg_required_else_help(true);
     let group = match *name {
         "session" => group.subcommand(current_session::command()),
+        "agent" => AgentAction::augment_subcommands(group),
         "workspace" => WorkspaceAction::augment_subcommands(group),
         _ => group,
     };
@@ -461,6 +464,16 @@ pub(crate) fn run(
         && let Ok(action) = WorkspaceAction::from_arg_matches(matches)
     {
         return Some(action.run(config, open, matches.get_flag("json")));
+    }
+    if name == "agent"
+        && let Ok(action) = AgentAction::from_arg_matches(matches)
+    {
+        let names_workspace = matches.contains_id("workspace") || config.workspace.is_some();
+        let as_json = matches.get_flag("json");
+        return Some(resolve_cli_caller(matches, config).and_then(|caller| {
+            let workspace = names_workspace.then_some(&caller.workspace);
+            action.run(&caller, workspace, config, open, as_json)
+        }));
     }
     let (name, matches) = match matches.subcommand() {
         Some((command, own)) => (format!("{name} {command}"), own),

@@ -1,5 +1,6 @@
 //! Many processes on one home, and killed processes: no acknowledged save is lost.
 
+mod agents;
 mod backups;
 mod briefing;
 mod cases;

@@ -482,7 +482,7 @@ fn command(verb: &str) -> (&'static str, &'static [&'static str]) {
         "undo_operation" => ("undo", &["operation_id"]),
         "get_memory_stats" => ("stats", &[]),
         "list_agents" => ("agents", &[]),
-        "get_agent" => ("agent", &["name"]),
+        "get_agent" => ("agent show", &["name"]),
         "list_events" => ("events", &[]),
         "get_event_rates" => ("rates", &[]),
         "changes_since" => ("changes", &[]),

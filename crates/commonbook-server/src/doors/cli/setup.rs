@@ -60,6 +60,31 @@ pub(crate) struct SetupCommand {
 }
 
 impl SetupCommand {
+    /// The setup of a client for an agent with a token, on a server.
+    pub(super) fn with_token(client: SetupClient, url: &str, secret: &str) -> Self {
+        let header = vec![format!("Authorization: Bearer {secret}")];
+        Self { http: Some(url.to_owned()), header, ..Self::of_client(client) }
+    }
+
+    /// The undoing of the setup of a client.
+    pub(super) fn undo_of(client: SetupClient) -> Self {
+        Self { undo: true, ..Self::of_client(client) }
+    }
+
+    fn of_client(client: SetupClient) -> Self {
+        Self {
+            client: Some(NamedClient::Known(client)),
+            yes: false,
+            scope: SetupScope::User,
+            dry_run: false,
+            undo: false,
+            http: None,
+            header: Vec::new(),
+            program: None,
+            tools: None,
+        }
+    }
+
     /// Sets the client up or undoes the setup, and prints the files that change. Without a client, does
     /// so for those that the user accepts.
     ///
@@ -144,7 +169,11 @@ impl SetupCommand {
         Ok(())
     }
 
-    fn run_for(
+    /// Sets one client up or undoes its setup; returns the response, and the server that it uses.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub(super) fn run_for(
         &self,
         client: SetupClient,
         config: &Config,

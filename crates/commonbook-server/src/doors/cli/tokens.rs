@@ -99,6 +99,7 @@ pub(super) fn list(response: &Value) {
     });
 }
 
-fn scopes(token: &Token) -> String {
+/// The scopes of a token, as a person reads them.
+pub(super) fn scopes(token: &Token) -> String {
     token.scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(",")
 }
