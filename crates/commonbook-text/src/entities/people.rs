@@ -96,6 +96,21 @@ fn has_slavic_ending(folded: &str) -> bool {
 /// Initials before a family name, at most.
 const INITIALS_MAX: usize = 3;
 
+/// What a given name needs beside it; `Jean-Luc` is one if each of its parts is.
+fn given_name(word: &str) -> Option<NameRequirement> {
+    let listed = |part: &str| vocabulary::given_name(&fold_text(part));
+    listed(word).or_else(|| {
+        let is_name = |part: &str| part.starts_with(char::is_uppercase) && listed(part).is_some();
+        (word.contains('-') && word.split('-').all(is_name)).then_some(NameRequirement::Nothing)
+    })
+}
+
+/// Whether only family names have the form of a word: `O'Brien`, `D’Angelo`.
+fn has_family_form(word: &str) -> bool {
+    let rest = word.strip_prefix(['O', 'D']).and_then(|rest| rest.strip_prefix(['\'', '’']));
+    rest.is_some_and(|rest| rest.starts_with(char::is_uppercase) && rest.chars().count() > 2)
+}
+
 struct ProseBlock<'a> {
     block: &'a str,
     start: usize,
@@ -119,10 +134,14 @@ impl ProseBlock<'_> {
         {
             return None;
         }
-        let given_name = vocabulary::given_name(&fold_text(word.text));
+        let given_name = given_name(word.text);
         let beside = self.is_titled(index) || self.is_related(index);
+        let before_family = self.words.get(index + 1).is_some_and(|next| {
+            next.continues_phrase() && has_family_form(next.text)
+        });
         let is_candidate = given_name.is_some()
             || beside
+            || before_family
             || self.may_have_cue(index)
             || known_people.contains(word.text);
         if !is_candidate || self.goes_on_before(index) {
@@ -141,8 +160,9 @@ impl ProseBlock<'_> {
         }
         let cue = beside || self.is_greeted(index, until);
         let mailed = self.is_mailed(until);
-        let listed_family =
-            until > index + 1 && vocabulary::is_family_name(&fold_text(self.words[until - 1].text));
+        let listed_family = before_family
+            || until > index + 1
+                && vocabulary::is_family_name(&fold_text(self.words[until - 1].text));
         match given_name {
             Some(NameRequirement::Nothing) if until > index + 1 || cue || mailed => {
                 Some((until, EntityEvidence::Shape))
@@ -154,7 +174,7 @@ impl ProseBlock<'_> {
             }
             Some(_) if self.speaks(until) => Some((until, EntityEvidence::Guess)),
             None if self.is_thing(index, until) => None,
-            None if self.is_titled(index) || mailed && until > index + 1 => {
+            None if self.is_titled(index) || before_family || mailed && until > index + 1 => {
                 Some((until, EntityEvidence::Cue))
             }
             None if cue => Some((until, EntityEvidence::Cue)),

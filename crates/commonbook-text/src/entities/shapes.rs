@@ -46,12 +46,15 @@ pub(super) fn find(
         if let Some(url) = url_within(text) {
             let range = at(url.clone());
             add_address(&text[url], range, found);
-        } else if block_kind == TextBlockKind::Prose && is_ticket(text, before) {
-            let mark = if is_number(text) { "#" } else { "" };
-            let value = format!("{mark}{text}");
+        } else if let Some(ticket) =
+            ticket_within(text, before).filter(|_| block_kind == TextBlockKind::Prose)
+        {
+            let name = &text[ticket.clone()];
+            let mark = if is_number(name) { "#" } else { "" };
+            let value = format!("{mark}{name}");
             found.push(TextMention::with_value(
                 EntityType::Issue,
-                at(0..text.len()),
+                at(ticket),
                 value,
                 EntityEvidence::Shape,
             ));
@@ -259,6 +262,16 @@ fn add_address(url: &str, range: Range<usize>, found: &mut Vec<TextMention>) {
 
 fn is_number(text: &str) -> bool {
     (1..=6).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// The ticket of a token: the whole, or what follows the word for tickets in `PR#12`.
+fn ticket_within(token: &str, before: &str) -> Option<Range<usize>> {
+    let mark = token.find('#').filter(|mark| {
+        let is_word = |word: &&str| word.eq_ignore_ascii_case(&token[..*mark]);
+        TICKET_WORDS.iter().any(|word| is_word(&word)) && is_number(&token[mark + 1..])
+    });
+    let begin = mark.or_else(|| is_ticket(token, before).then_some(0))?;
+    Some(begin..token.len())
 }
 
 /// Whether a token is a ticket: `#12`, `owner/project#12`, `GH-12`, `PROJ-123`, a CVE. A single
