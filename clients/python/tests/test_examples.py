@@ -60,6 +60,13 @@ def test_two_agents_with_adk(run):
     assert "user: I prefer my tea at 80 degrees." in printed and "Lower the temperature of the kettle" in printed
 
 
+def test_two_agents_with_strands(run):
+    pytest.importorskip("strands", reason="strands-agents is installed by .ci/python")
+    printed = run("strands_two_agents")
+    assert "claude-code: The kettle of the tea shop whistles at 96 degrees." in printed
+    assert "strands/tea: Green tea wants 80 degrees." in printed and "Lower the temperature of the kettle" in printed
+
+
 def test_claude_agent(run, tmp_path):
     pytest.importorskip("claude_agent_sdk", reason="claude-agent-sdk is installed by .ci/python")
     commonbook(run, "save", "The kettle of the tea shop whistles at 96 degrees.", "--agent", "eve")
