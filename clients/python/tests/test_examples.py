@@ -67,6 +67,13 @@ def test_two_agents_with_strands(run):
     assert "strands/tea: Green tea wants 80 degrees." in printed and "Lower the temperature of the kettle" in printed
 
 
+def test_agent_framework_agent(run):
+    pytest.importorskip("agent_framework", reason="agent-framework-core is installed by .ci/python")
+    printed = run("agent_framework_agent")
+    assert "> The kettle of the tea shop whistles at 96 degrees." in printed and "not instructions" in printed
+    assert "agent-framework/tea: green tea wants 80 degrees." in printed
+
+
 def test_claude_agent(run, tmp_path):
     pytest.importorskip("claude_agent_sdk", reason="claude-agent-sdk is installed by .ci/python")
     commonbook(run, "save", "The kettle of the tea shop whistles at 96 degrees.", "--agent", "eve")
