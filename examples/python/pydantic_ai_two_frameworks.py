@@ -1,5 +1,5 @@
 """Two agents of two frameworks in one memory: what an agent of Microsoft Agent Framework learned and handed over, an agent of
-Pydantic AI finds, and knows whose it is.
+Pydantic AI finds, with its author.
 
     python pydantic_ai_two_frameworks.py    with pydantic-ai-slim, agent-framework-core and Commonbook installed; no model is needed
 

@@ -1,4 +1,4 @@
-"""Two agents of two programs in one memory: what a coding agent saved, an agent of Strands finds, and knows whose it is.
+"""Two agents of two programs in one memory: what a coding agent saved, an agent of Strands finds, and reads who saved it.
 
     python strands_two_agents.py  with strands-agents and Commonbook installed; no model is needed
 

@@ -78,6 +78,20 @@ def test_an_agent_saves_under_its_name_and_reads_whose_words_it_finds(run, coder
     assert (memory["id"], memory["owner"]) == (saved["id"], "pydantic-ai/tea")
 
 
+def test_an_agent_that_blocks_keeps_its_connections(commonbook_server, workspace, coder):
+    coder.save(KETTLE)
+
+    def model(messages, info):
+        last = messages[-1].parts[-1]
+        call = ToolCallPart("search_memory", {"query": "kettle"})
+        return ModelResponse(parts=[TextPart(str(last.content)) if isinstance(last, ToolReturnPart) else call])
+
+    book = commonbook_server.async_book("pydantic-ai", workspace=workspace)
+    agent = Agent(FunctionModel(model), name="tea", toolsets=[toolset(book)])
+    for _ in range(2):
+        assert KETTLE in agent.run_sync("When does the kettle whistle?").output
+
+
 def test_what_is_saved_belongs_to_the_conversation(run, coder):
     run(("save_memory", {"text": KETTLE}), conversation_id="shop 7")
     assert [memory["text"] for memory in coder.list_all(session="shop-7")] == [KETTLE]

@@ -155,6 +155,17 @@ def test_an_agent_saves_and_searches_with_its_tools(store, coder):
     }
 
 
+def test_an_agent_that_is_awaited_learns_at_a_flush(store, coder, loop):
+    async def turn():
+        manager = MemoryManager([store])
+        model = ScriptedModel("Done.\n\nRemember: the shop takes no cards.")
+        await Agent(model=model, memory_manager=manager, callback_handler=None).invoke_async("Close the shop")
+        await manager.flush()
+
+    loop.run_until_complete(turn())
+    assert [memory["text"] for memory in coder.list_all(owner="strands/tea")] == ["the shop takes no cards."]
+
+
 def test_messages_are_learned_from_once(store, coder, loop):
     messages = [
         {"role": "user", "content": [{"text": "Remember: I am the user."}]},
