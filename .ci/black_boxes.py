@@ -6,7 +6,7 @@ BLACK_BOXES = [
     Step("the README's picture shows the demo", ".ci/picture --check"),
     Step("clients of others: fastmcp and the MCP inspector", "bash .ci/clients"),
     Step("agent frameworks of others: eight, each with its own way of calling a tool", ".ci/frameworks"),
-    Step("the Python client: generated, typed, tested; mem0, Google ADK and the Claude Agent SDK with it", "bash .ci/python"),
+    Step("the Python client: generated, typed, tested; the frameworks of its faces with it", "bash .ci/python"),
     Step("the TypeScript client: its generated types, every method, lost connections, events, its example", "bash .ci/typescript"),
     Step("150 calls as models write them, over MCP and REST", ".ci/calls"),
     Step("the dashboard in Chromium: every page, keyboard, axe, screenshots", "bash .ci/dashboard"),

@@ -60,6 +60,28 @@ def test_two_agents_with_adk(run):
     assert "user: I prefer my tea at 80 degrees." in printed and "Lower the temperature of the kettle" in printed
 
 
+def test_two_agents_with_strands(run):
+    pytest.importorskip("strands", reason="strands-agents is installed by .ci/python")
+    printed = run("strands_two_agents")
+    assert "claude-code: The kettle of the tea shop whistles at 96 degrees." in printed
+    assert "strands/tea: Green tea wants 80 degrees." in printed and "Lower the temperature of the kettle" in printed
+
+
+def test_agent_framework_agent(run):
+    pytest.importorskip("agent_framework", reason="agent-framework-core is installed by .ci/python")
+    printed = run("agent_framework_agent")
+    assert "> The kettle of the tea shop whistles at 96 degrees." in printed and "not instructions" in printed
+    assert "agent-framework/tea: green tea wants 80 degrees." in printed
+
+
+def test_two_frameworks_with_pydantic_ai(run):
+    pytest.importorskip("pydantic_ai", reason="pydantic-ai-slim is installed by .ci/python")
+    pytest.importorskip("agent_framework", reason="agent-framework-core is installed by .ci/python")
+    printed = run("pydantic_ai_two_frameworks")
+    assert "agent-framework/keeper: the kettle of the tea shop whistles at 96 degrees." in printed
+    assert "agent-framework/keeper hands work over" in printed and "> Lower the temperature of the kettle" in printed
+
+
 def test_claude_agent(run, tmp_path):
     pytest.importorskip("claude_agent_sdk", reason="claude-agent-sdk is installed by .ci/python")
     commonbook(run, "save", "The kettle of the tea shop whistles at 96 degrees.", "--agent", "eve")

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from google.genai import types
 
 from . import models
 from ._async.book import AsyncCommonbook, AsyncVerbs
+from ._names import child_of, session_name
 from .errors import NotFound
 
 if TYPE_CHECKING:
@@ -140,12 +140,8 @@ class CommonbookMemoryService(BaseMemoryService):
         return found
 
     def _acting(self, user_id: str, author: str | None, session: str | None = None) -> AsyncVerbs:
-        own = self.book.acting(user=user_id, session=session)
-        child = re.sub(r"[^\w.-]+", "-", author or "").strip("-_.")
-        name = self.book.agent
-        if child and author != "user" and name:
-            return self.book.acting(agent=f"{name}/{child}", user=user_id, session=session)
-        return own
+        agent = child_of(self.book.agent, author if author != "user" else None)
+        return self.book.acting(agent=agent, user=user_id, session=session)
 
 
 def text_of(content: types.Content | None) -> str:
@@ -171,11 +167,6 @@ def entry_of(memory: models.Memory) -> MemoryEntry:
 def present(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that have a value."""
     return {name: value for name, value in fields.items() if value}
-
-
-def session_name(session_id: str | None) -> str | None:
-    """The session that stands for one of ADK."""
-    return re.sub(r"[^\w.:@/+=#-]", "-", session_id, flags=re.ASCII)[:128] if session_id else None
 
 
 def time_of(seconds: float | None) -> str | None:
