@@ -201,7 +201,7 @@ fn what_a_session_of_a_client_says_is_private_to_the_client() {
     assert!(stdout.starts_with("1 imported"), "{stdout}");
     assert!(stderr.contains("1 private memory for `human`"), "{stderr}");
     assert!(unnamed(&["import", chat]).0.starts_with("0 imported, 1 already present"));
-    for agent in ["codex", "human/builder"] {
+    for agent in ["codex", "rook"] {
         let list = answer(&home, &["list", "--workspace", "chat", "--agent", agent]);
         assert_eq!(texts(&list), [""; 0], "{agent}");
     }
@@ -504,8 +504,11 @@ fn a_note_that_says_that_it_is_private_reaches_nobody_else() {
     let preview = answer(&home, &["import", path, "--dry-run", "--agent", "ann"]);
     assert_eq!((&preview["shared"], &preview["private"]), (&json!(1), &json!(6)), "{preview}");
     let nameless = answer(&home, &["import", path]);
-    assert_eq!(nameless["counts"], json!({"found": 7, "imported": 1, "left_out": 0, "refused": 6}));
-    assert_eq!(answer(&home, &["import", path, "--agent", "ann"])["created"], 6);
+    assert_eq!(nameless["counts"], json!({"found": 7, "imported": 7, "left_out": 0, "refused": 0}));
+    assert_eq!(texts(&answer(&home, &["list", "--agent", "bob"])), ["The gate is blue."]);
+    assert_eq!(texts(&answer(&home, &["list"])).len(), 7, "they are the person's");
+    let home = Home::new();
+    assert_eq!(answer(&home, &["import", path, "--agent", "ann"])["created"], 7);
     assert_eq!(texts(&answer(&home, &["list", "--agent", "bob"])), ["The gate is blue."]);
     let other = Home::new();
     let all = answer(&other, &["import", path, "--agent", "ann", "--private"]);

@@ -80,7 +80,7 @@ fn an_agent_that_cannot_be_added_gets_no_token() {
             &["agent", "add", "rook", "--for", "python", "--write"][..],
             "paste what the command prints",
         ),
-        (&["agent", "add", "human"], "agent_name"),
+        (&["agent", "add", "human"], "is reserved"),
         (&["agent", "add", "rook", "--expires", "soon"], "expires"),
         (&["agent", "add", "rook", "--agent", "ann"], "ann"),
     ] {
