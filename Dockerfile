@@ -1,4 +1,4 @@
-# An image that has the program alone; docs/operating.md, "Installing", shows its use.
+# An image that has the program alone; docs/install.md shows its use.
 FROM rust:1.95-alpine AS build
 RUN apk add --no-cache build-base
 WORKDIR /src

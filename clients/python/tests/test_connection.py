@@ -1,15 +1,17 @@
 """What the client does when a connection breaks, a server is busy, starts again, or is not there."""
 
+import http.server
 import json
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 from wires import ScriptedServer, Wire
 
 import commonbook
-from commonbook import _request, _wait
+from commonbook import _request, _server, _wait
 from commonbook.testing import temporary_server
 
 BUSY = (503, {}, {"error": {"kind": "unavailable", "message": "the store is busy", "hint": "Try again."}})
@@ -297,6 +299,34 @@ def test_a_server_that_runs_is_found_and_found_again(make, tmp_path):
         server.start()
         assert len(book.list()["items"]) == 1 and book.url() == server.url
         assert json.loads((server.home / "server.json").read_text())["address"] in server.url
+
+
+class Health(http.server.BaseHTTPRequestHandler):
+    """Answers as a server with the id `x`."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("x-commonbook-server", "x")
+        self.end_headers()
+        self.wfile.write(b'{"version": "0"}')
+
+    def log_message(self, *_):
+        pass
+
+
+def test_the_server_that_runs_is_the_one_that_wrote_its_entry(tmp_path):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Health) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"127.0.0.1:{server.server_port}"
+
+        def found(newest, *others):
+            (tmp_path / "server.json").write_text(json.dumps({**newest, "others": others}))
+            return _server.running(tmp_path)
+
+        killed, own, foreign = {"address": "127.0.0.1:9", "id": "x"}, {"address": address, "id": "x"}, {"address": address, "id": "y"}
+        assert found(own) == found(killed, own) == found({"address": address}) == f"http://{address}"
+        assert found(killed) is None and found(foreign) is None
+        server.shutdown()
 
 
 def test_a_machine_without_a_program_says_so(tmp_path, monkeypatch):

@@ -172,15 +172,38 @@ function projectServer(home: string): ServerAddress | undefined {
   }
 }
 
-/** The address of the running server of a home; `undefined` if none answers. */
+/** A server in the file `server.json` of a home. */
+interface ServerRecord {
+  address: string;
+  id?: string;
+}
+
+/** The address of a running server of a home; `undefined` if none answers. */
 async function runningServer(home: string): Promise<string | undefined> {
+  let servers: ServerRecord[];
   try {
-    const { address } = JSON.parse(readFileSync(join(home, "server.json"), "utf8")) as { address: string };
+    const newest = JSON.parse(readFileSync(join(home, "server.json"), "utf8")) as ServerRecord & { others?: ServerRecord[] };
+    servers = [newest, ...(newest.others ?? [])];
+  } catch {
+    return undefined;
+  }
+  for (const server of servers) {
+    const url = await answeringUrl(server);
+    if (url) return url;
+  }
+  return undefined;
+}
+
+/** The URL of a server of `server.json`, if it answers as the one that wrote that. */
+async function answeringUrl({ address, id }: ServerRecord): Promise<string | undefined> {
+  try {
     // A server that listens on every address has none of its own.
     const url = `http://${address.replace(/^0\.0\.0\.0:/, "127.0.0.1:").replace(/^\[::\]:/, "[::1]:")}`;
     const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) });
     const health = await response.json() as { version?: string };
-    return health.version ? url : undefined;
+    // A server of another home may have the port of one that was killed.
+    const same = !id || response.headers.get("x-commonbook-server") === id;
+    return same && health.version ? url : undefined;
   } catch {
     return undefined;
   }

@@ -42,6 +42,11 @@ test("a server is started, used by others, and ends with its book", async () => 
   const other = new Commonbook({ agent: "jay" });
   assert.equal((await other.get(memory.id)).text, memory.text);
   assert.equal(readFileSync(addressFile, "utf8"), address);
+  // The newest server of the file was killed: the one before it is found, and none is started.
+  const killed = JSON.stringify({ address: "127.0.0.1:9", id: "x", others: [JSON.parse(address)] });
+  writeFileSync(addressFile, killed);
+  assert.equal((await new Commonbook({ agent: "jay" }).get(memory.id)).text, memory.text);
+  assert.equal(readFileSync(addressFile, "utf8"), killed);
   // A program in another project uses the same server, and its own workspace.
   mkdirSync(join(folder, "bakery", ".git"), { recursive: true });
   process.chdir(join(folder, "bakery"));

@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
+use axum::{Extension, Router};
 use commonbook::Commonbook;
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
@@ -51,7 +51,7 @@ use crate::http::watch;
 use crate::settings::config::Config;
 use crate::settings::config::DEFAULT_ADDRESS;
 use crate::system::process::stop_signal;
-use crate::system::serving::ServerFile;
+use crate::system::serving::{ServerEntry, ServerId};
 
 /// Serves REST under /v1, MCP under /mcp and API documentation under /docs, on one address.
 #[derive(Debug, clap::Args)]
@@ -139,10 +139,12 @@ impl ServeCommand {
         }
         let connections_max = limits::CONNECTIONS.saturating_add(self.streams);
         let rates = AgentRateLimits::new(rate);
-        let router = router(gate, Arc::clone(&config), door, streams, rates, &stopping)?;
+        let id = ServerId::random();
+        let router = router(gate, Arc::clone(&config), door, streams, rates, &stopping)?
+            .layer(Extension(id.clone()));
         // Only now can nothing else keep the server from serving.
         let local = RpcListener::open(&config, cli::rpc_handler(book.clone(), &config));
-        let _file = config.home.as_deref().map(|home| ServerFile::write(home, address));
+        let _entry = config.home.as_deref().map(|home| ServerEntry::write(home, address, id));
         output::announce(&format!(
             "Commonbook listens on http://{address}\nRequests that name no workspace use `{workspace}`."
         ));

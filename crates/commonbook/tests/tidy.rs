@@ -666,6 +666,28 @@ fn no_link_of_the_documents_is_dead() {
 }
 
 #[test]
+fn every_page_of_the_documents_is_in_the_summary_of_the_site_once() {
+    let summary = read("docs/SUMMARY.md");
+    let listed: Vec<&str> = links(&summary).collect();
+    let mut found = 0;
+    for folder in ["", "decisions/"] {
+        for entry in fs::read_dir(root().join("docs").join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name.ends_with(".md") && name != "SUMMARY.md" {
+                let page = format!("{folder}{name}");
+                let times = listed.iter().filter(|link| **link == page).count();
+                assert_eq!(
+                    times, 1,
+                    "docs/SUMMARY.md lists docs/{page} {times} times; expected once"
+                );
+                found += 1;
+            }
+        }
+    }
+    assert_eq!(listed.len(), found, "docs/SUMMARY.md lists pages that are not there");
+}
+
+#[test]
 fn every_limit_and_every_kind_of_error_is_documented() {
     let api = read("docs/api.md");
     for line in read("crates/commonbook/src/base/limits.rs").lines() {

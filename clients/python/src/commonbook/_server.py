@@ -104,17 +104,29 @@ def installed_program() -> str:
 
 
 def running(home: Path) -> str | None:
-    """The address of the running server of a home; None if none answers."""
+    """The address of a running server of a home; None if none answers."""
     try:
-        address = json.loads((home / "server.json").read_text())["address"]
-        host, _, port = address.rpartition(":")
+        newest = json.loads((home / "server.json").read_text())
+        servers = [newest, *newest.get("others", [])]
+    except (OSError, ValueError, AttributeError, TypeError):
+        return None
+    return next(filter(None, map(_answering, servers)), None)
+
+
+def _answering(server: dict[str, str]) -> str | None:
+    """The URL of a server of `server.json`, if it answers as the one that wrote that."""
+    try:
+        host, _, port = server["address"].rpartition(":")
         # A server that listens on every address has none of its own.
         host = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)
         url = f"http://{host}:{port}"
-        health = httpx.get(f"{url}/health", timeout=HEALTH_SECONDS, trust_env=False).json()
-    except (OSError, ValueError, KeyError, TypeError, httpx.HTTPError):
+        response = httpx.get(f"{url}/health", timeout=HEALTH_SECONDS, trust_env=False)
+        health = response.json()
+    except (ValueError, KeyError, TypeError, AttributeError, httpx.HTTPError):
         return None
-    return url if isinstance(health, dict) and "version" in health else None
+    # A server of another home may have the port of one that was killed.
+    same = server.get("id") in (None, response.headers.get("x-commonbook-server"))
+    return url if same and isinstance(health, dict) and "version" in health else None
 
 
 _started: dict[Path, subprocess.Popen[str]] = {}

@@ -5,6 +5,7 @@ use std::path::{Component, Path};
 
 use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::home_key::HomeKey;
 use commonbook::store::sqlite::backup::{self, BackupSummary, HomeFile};
 
 use crate::settings::config::SETTINGS_FILE;
@@ -47,6 +48,9 @@ pub(crate) fn write_home_backup(
     let staging = tempfile::Builder::new().prefix(STAGING_PREFIX).tempdir_in(&folder);
     let staging = staging.map_err(unwritable)?;
     let staged = staging.path().join("backup");
+    // A young home has no key yet, without which it would not know the backup as its own. One that cannot be written to
+    // is backed up without.
+    drop(HomeKey::open(home));
     let summary = backup::write_backup(store, &home_files(home)?, &staged, SystemClock.now())?;
     make_private(&staged).map_err(unwritable)?;
     if replace {

@@ -17,6 +17,8 @@ pub(crate) enum HookClient {
     Copilot,
     /// opencode, through the plugin that `commonbook setup` writes.
     Opencode,
+    /// Cursor, the editor; its command line runs none of these hooks.
+    Cursor,
 }
 
 impl HookClient {
@@ -28,6 +30,7 @@ impl HookClient {
             Self::Gemini => "gemini",
             Self::Copilot => "copilot",
             Self::Opencode => "opencode",
+            Self::Cursor => "cursor",
         }
     }
 
@@ -36,7 +39,7 @@ impl HookClient {
         match self {
             Self::ClaudeCode => Some("CLAUDE_PROJECT_DIR"),
             Self::Gemini => Some("GEMINI_PROJECT_DIR"),
-            Self::Codex | Self::Copilot | Self::Opencode => None,
+            Self::Codex | Self::Copilot | Self::Opencode | Self::Cursor => None,
         }
     }
 }

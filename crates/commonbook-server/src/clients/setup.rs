@@ -46,6 +46,14 @@ pub(crate) enum JsonEntry {
         /// The value.
         value: Value,
     },
+    /// A value that the file needs whatever else it has, such as its version: an existing one stays, and an undo
+    /// removes it with the last value beside it.
+    Need {
+        /// The path.
+        path: Vec<String>,
+        /// The value.
+        value: Value,
+    },
     /// An additional item of the list at a path.
     Push {
         /// The path.
@@ -236,7 +244,9 @@ impl FileContent {
             Self::Json(entries) => entries
                 .iter()
                 .map(|entry| match entry {
-                    JsonEntry::Set { path, .. } => EditTarget::Entry(entry.clone(), made(path)),
+                    JsonEntry::Set { path, .. } | JsonEntry::Need { path, .. } => {
+                        EditTarget::Entry(entry.clone(), made(path))
+                    }
                     JsonEntry::Push { path, .. } => {
                         let mut made: Vec<Vec<String>> = made(path);
                         made.push(path.clone());
@@ -260,7 +270,7 @@ impl UndoRecord {
     pub(crate) fn undo(&self, text: &str) -> Result<Option<String>> {
         let mut text = text.to_owned();
         for done in self.done.iter().rev() {
-            text = done.undo(&text)?;
+            text = done.undo(&text, &self.was)?;
         }
         let left = without_byte_order_mark(&text).trim();
         // An empty JSON file is an empty object.
@@ -274,9 +284,9 @@ impl UndoRecord {
 }
 
 impl FileEdit {
-    fn undo(&self, text: &str) -> Result<String> {
+    fn undo(&self, text: &str, was: &OriginalContent) -> Result<String> {
         if let Some(before) = self.splice.revert_from(text)
-            && self.is_sound(&before)
+            && self.is_sound(&before, was)
         {
             return Ok(before);
         }
@@ -294,8 +304,12 @@ impl FileEdit {
     }
 
     /// Whether a text still has its format after a splice was reverted.
-    fn is_sound(&self, text: &str) -> bool {
+    fn is_sound(&self, text: &str, was: &OriginalContent) -> bool {
         match &self.what {
+            // What others wrote into a file that setup made needs it.
+            EditTarget::Entry(JsonEntry::Need { path, .. }, _) if *was != OriginalContent::Text => {
+                json::JsonFile::parse(text).is_ok_and(|file| file.siblings(path) == 0)
+            }
             EditTarget::Entry(..) => json::JsonFile::parse(text).is_ok(),
             EditTarget::Table(_) => toml::is_sound(text),
             EditTarget::Block | EditTarget::Whole => true,

@@ -215,6 +215,12 @@ impl HookFields {
         })
     }
 
+    /// The first item of this list, if it is a non-blank text.
+    fn first_of(&self, name: &str) -> Option<String> {
+        let first = self.0.get(name)?.as_array()?.first()?.as_str()?;
+        Some(first.to_owned()).filter(|text| !text.trim().is_empty())
+    }
+
     fn flag(&self, name: &str) -> bool {
         self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
     }

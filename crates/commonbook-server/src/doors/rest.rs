@@ -10,12 +10,12 @@ mod route;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect};
 use axum::routing::get;
+use axum::{Extension, Router};
 use commonbook::Commonbook;
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::workspace::Workspace;
@@ -30,6 +30,7 @@ use crate::http::http_error::error_response;
 use crate::http::rate::AgentRateLimits;
 use crate::http::stream::{EventStreams, LAST_EVENT_HEADER};
 use crate::settings::config::Config;
+use crate::system::serving::{SERVER_HEADER, ServerId};
 
 use route::{RestDoor, RestRoute};
 
@@ -113,13 +114,20 @@ async fn overview(headers: HeaderMap) -> axum::response::Response {
     (vary, axum::Json(paths)).into_response()
 }
 
-async fn health(State(door): State<RestDoor>, id: RequestId) -> axum::response::Response {
+async fn health(
+    State(door): State<RestDoor>,
+    server: Option<Extension<ServerId>>,
+    id: RequestId,
+) -> axum::response::Response {
     // One row, however many workspaces there are.
     let read_store =
         move || door.book.store().read(|tx| tx.journal_end(&Workspace::global()).map(drop));
     match run_blocking(read_store).await {
-        Ok(()) => axum::Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
-            .into_response(),
+        Ok(()) => {
+            let server = server.map(|Extension(ServerId(id))| [(SERVER_HEADER, id)]);
+            let health = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")});
+            (server, axum::Json(health)).into_response()
+        }
         Err(error) => error_response(&error, &id),
     }
 }

@@ -55,9 +55,9 @@ const PAST_SECTION: &str = "audit";
 /// The sections of that file by which a process runs commands, opens folders or calls addresses.
 const REACH_SECTIONS: [&str; 5] = ["backup", "contradictions", "database", "digest", "folders"];
 
-/// The sections of config.json, for its schema.
+/// The settings of a home; a server reads them when it begins.
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, title = "config.json of Commonbook")]
 #[expect(dead_code, reason = "the sections are read one by one")]
 struct SettingsFile {
     /// Backups that a server makes by itself.
@@ -78,7 +78,7 @@ struct SettingsFile {
     digest: Option<DigestSettings>,
     /// The own types of entities, and how statements are joined.
     entities: Option<EntitySettings>,
-    /// Folders that a server may use besides the home, as absolute paths.
+    /// Folders that a server may use besides the home, as absolute paths; none by default.
     folders: Option<Vec<PathBuf>>,
     /// When agents are asked what they learned.
     learning: Option<LearningSettings>,
@@ -86,7 +86,54 @@ struct SettingsFile {
 
 /// The JSON schema of config.json.
 pub(crate) fn settings_schema() -> Value {
-    commonbook::base::input::schema::<SettingsFile>()
+    let mut schema = Map::new();
+    schema.insert("$schema".to_owned(), "https://json-schema.org/draft/2020-12/schema".into());
+    if let Value::Object(sections) = commonbook::base::input::schema::<SettingsFile>() {
+        schema.extend(sections);
+    }
+    let mut schema = Value::Object(schema);
+    drop_nulls(&mut schema);
+    schema
+}
+
+/// Removes `null` from types and defaults: a setting that is not set is left out.
+fn drop_nulls(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.retain(|name, value| name != "default" || !value.is_null());
+            if let Some(Value::Array(types)) = fields.get("type")
+                && let [of_value, null] = types.as_slice()
+                && null == "null"
+            {
+                let of_value = of_value.clone();
+                fields.insert("type".to_owned(), of_value);
+            }
+            fields.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
+}
+
+/// Each setting that is no section, by its names and with its schema; `*` stands for a name of the user's.
+#[cfg(test)]
+pub(crate) fn settings_of(schema: &Value) -> Vec<(String, &Value)> {
+    let mut found = Vec::new();
+    collect_settings("", schema, &mut found);
+    found
+}
+
+#[cfg(test)]
+fn collect_settings<'s>(path: &str, schema: &'s Value, found: &mut Vec<(String, &'s Value)>) {
+    for (name, setting) in schema["properties"].as_object().into_iter().flatten() {
+        let path = format!("{path}{name}");
+        if setting["properties"].is_object() {
+            collect_settings(&format!("{path}."), setting, found);
+        } else {
+            collect_settings(&format!("{path}.*."), &setting["additionalProperties"], found);
+            found.push((path, setting));
+        }
+    }
 }
 
 /// The values of a config.json by which a process runs commands, opens folders or calls addresses, each with
@@ -863,6 +910,8 @@ fn with_nearest_name(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -980,6 +1029,59 @@ mod tests {
             assert!(text.contains(&format!("\"{setting}\"")), "{setting}");
         }
         assert_eq!(schema["additionalProperties"], false);
+    }
+
+    #[test]
+    fn the_schema_describes_every_setting_and_names_its_default() {
+        let schema = settings_schema();
+        let settings = settings_of(&schema);
+        assert!(settings.len() > 50, "{}", settings.len());
+        for (path, setting) in settings {
+            let description = setting["description"].as_str().unwrap_or_default();
+            assert!(!description.is_empty(), "{path} has no description");
+            let says_default =
+                ["by default", "without it"].iter().any(|words| description.contains(words));
+            assert!(says_default || setting.get("default").is_some(), "{path} has no default");
+            assert!(!setting.to_string().contains("\"null\""), "{path}: {setting}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_accepted_within_the_range_of_the_schema_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let config = Config { home: Some(home.path().to_owned()), ..Config::default() };
+        let is_accepted = |path: &str, number: &Value| {
+            // Backups have numbers only with a folder.
+            let mut settings = json!({"backup": {"folder": "/b"}});
+            let mut place = &mut settings;
+            for name in path.split('.') {
+                place = &mut place[name];
+            }
+            *place = number.clone();
+            config.check_draft(&settings.to_string()).is_ok()
+        };
+        let schema = settings_schema();
+        let mut found = 0;
+        for (path, setting) in settings_of(&schema) {
+            let step = match setting["type"].as_str() {
+                Some("integer") => json!(1),
+                Some("number") => json!(0.25),
+                _ => continue,
+            };
+            let beyond = |bound: &Value, sign: i64| match (bound.as_i64(), step.as_i64()) {
+                (Some(bound), Some(step)) => json!(bound + sign * step),
+                _ => json!(bound.as_f64().unwrap() + sign as f64 * 0.25),
+            };
+            let least = &setting["minimum"];
+            assert!(is_accepted(&path, least), "{path}: {least}");
+            assert!(!is_accepted(&path, &beyond(least, -1)), "{path}: less than {least}");
+            if let Some(most) = setting.get("maximum") {
+                assert!(is_accepted(&path, most), "{path}: {most}");
+                assert!(!is_accepted(&path, &beyond(most, 1)), "{path}: more than {most}");
+            }
+            found += 1;
+        }
+        assert!(found > 25, "{found}");
     }
 
     #[test]

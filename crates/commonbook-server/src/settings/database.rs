@@ -13,11 +13,12 @@ use crate::system::secret_string::SecretString;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DatabaseSettings {
-    /// The connection string, such as `postgres://commonbook@db.example.com/commonbook`.
+    /// The connection string, such as `postgres://commonbook@db.example.com/commonbook`; without it the memories are in
+    /// the home. `COMMONBOOK_DATABASE` precedes it.
     #[schemars(with = "Option<String>")]
     url: Option<SecretString>,
     /// The absolute path of a file with the PEM certificates of the authorities that sign the server's
-    /// certificate, instead of the public ones.
+    /// certificate; without it the public ones count.
     authorities: Option<PathBuf>,
 }
 

@@ -50,9 +50,11 @@ pub(crate) const DIGEST_ENDPOINT: EndpointPurpose = EndpointPurpose {
 pub(crate) struct BackupSettings {
     /// The folder of the backups, absolute and outside the home; nothing is backed up without it.
     folder: Option<PathBuf>,
-    /// Hours between two backups: 1 to 8,760; 24 by default.
+    /// Hours between two backups; 24 by default.
+    #[schemars(range(min = 1, max = EVERY_HOURS_MAX))]
     every_hours: Option<u32>,
-    /// Backups that stay: 1 to 1,000; 7 by default.
+    /// Backups that stay; 7 by default.
+    #[schemars(range(min = 1, max = KEEP_MAX))]
     keep: Option<u32>,
 }
 
@@ -103,7 +105,10 @@ pub(crate) struct BackupSchedule {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ContradictionSettings {
+    /// The base URL of a server with OpenAI's `/v1/chat/completions`; without it nothing is asked. Its key is
+    /// `COMMONBOOK_JUDGE_KEY`.
     endpoint: Option<String>,
+    /// The model of the endpoint, which has to be named with it; there is none by default.
     model: Option<String>,
 }
 
@@ -138,10 +143,18 @@ impl ContradictionSettings {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct DigestSettings {
+    /// Whether digests run by themselves; yes by default.
     automatic: Option<bool>,
+    /// Memories of two or more agents on a case after which its digest runs; 20 by default.
+    #[schemars(range(min = 1, max = limits::DIGEST_EVERY_MAX))]
     every: Option<u32>,
+    /// The command of a shell that writes an entry; without it and without `endpoint` the entries are the agents' own
+    /// sentences. Excludes `endpoint`.
     pub(crate) command: Option<String>,
+    /// The base URL of a server with OpenAI's `/v1/chat/completions` that writes an entry; without it none is asked. Its
+    /// key is `COMMONBOOK_DIGEST_KEY`.
     endpoint: Option<String>,
+    /// The model of the endpoint, which has to be named with it; there is none by default.
     model: Option<String>,
 }
 
@@ -193,8 +206,10 @@ pub(crate) struct LearningSettings {
     /// Whether agents are asked.
     pub(crate) ask: bool,
     /// Tool calls that make a run long.
+    #[schemars(range(min = 1, max = 10_000))]
     pub(crate) calls: u32,
     /// Minutes that make a run long.
+    #[schemars(range(min = 1, max = 1_440))]
     pub(crate) minutes: u32,
 }
 

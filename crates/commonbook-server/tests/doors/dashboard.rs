@@ -444,3 +444,25 @@ fn a_form_calls_what_a_page_has_and_what_rest_permits_its_token() {
     let saved = eve.send_form("save_memory", &[("text", "Tea is ready"), ("back", "/dashboard")]);
     assert_eq!(saved.status, 303, "{}", saved.body);
 }
+
+/// The address of the server whose pages `commonbook dashboard` opens.
+fn dashboard_address(home: &Home) -> String {
+    let output = home.run(&["dashboard", "--no-open", "--workspace", WORKSPACE]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    between(&String::from_utf8(output.stdout).unwrap(), "http://", "/dashboard")
+}
+
+#[test]
+fn the_command_finds_the_server_that_runs_also_after_another_one_ended() {
+    let home = Home::new();
+    let address = |server: &Server| server.url.trim_start_matches("http://").to_owned();
+    let first = Server::start(&home);
+    let second = Server::start(&home);
+    assert_eq!(dashboard_address(&home), address(&second));
+    // Killed, it leaves its entry in the file.
+    drop(second);
+    assert_eq!(dashboard_address(&home), address(&first));
+    let third = Server::start(&home);
+    drop(first);
+    assert_eq!(dashboard_address(&home), address(&third));
+}

@@ -65,3 +65,19 @@ fn a_server_writes_the_backup_that_is_due_and_a_lost_home_comes_back_from_it() {
     let list = String::from_utf8_lossy(&other.run(&["list"]).stdout).into_owned();
     assert!(list.contains("The gate opens at seven") && !list.contains("new lock"), "{list}");
 }
+
+#[test]
+fn a_home_that_had_no_key_yet_knows_its_backup_as_its_own() {
+    let (home, folder) = (Home::new(), tempfile::tempdir().unwrap());
+    assert!(home.run(&["save", "The gate opens at seven", "--agent", "ann"]).status.success());
+    assert!(!home.path().join("hook.key").exists());
+    // Settings by which a backup of another home would be refused.
+    let settings = json!({"backup": {"folder": folder.path()}});
+    fs::write(home.path().join("config.json"), settings.to_string()).unwrap();
+    let file = folder.path().join("home.backup");
+    let file = file.to_str().unwrap();
+    for arguments in [&["backup", file][..], &["restore-backup", file, "--yes"]] {
+        let output = home.run(arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}

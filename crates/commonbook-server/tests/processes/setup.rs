@@ -47,6 +47,7 @@ impl User {
             ),
             (".config/opencode/opencode.jsonc", "\u{feff}{ /* empty */ }\n\n"),
             (".cursor/mcp.json", ""),
+            (".cursor/hooks.json", "{\"version\": 1, \"hooks\": {\"stop\": []}}"),
             ("project/.mcp.json", "{}"),
             ("project/AGENTS.md", "No line end"),
         ] {
@@ -307,6 +308,7 @@ fn a_setup_of_a_project_neither_reads_nor_writes_through_what_a_stranger_put_the
         ("opencode", "opencode.json"),
         ("opencode", ".opencode/plugins/commonbook.js"),
         ("cursor", ".cursor/mcp.json"),
+        ("cursor", ".cursor/hooks.json"),
         ("cursor", ".cursor/rules/commonbook.mdc"),
     ];
     let traps: [(&str, Trap); 5] = [

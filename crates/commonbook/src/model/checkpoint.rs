@@ -140,14 +140,19 @@ impl Default for CheckpointKind {
 #[serde(default, deny_unknown_fields)]
 pub struct CheckpointSettings {
     /// The checkpoints of one session; archived ones do not count.
+    #[schemars(range(min = 1, max = limits::CHECKPOINTS_MAX))]
     pub kept: u32,
     /// The days until a checkpoint expires.
+    #[schemars(range(min = 1, max = limits::CHECKPOINT_DAYS_MAX))]
     pub days: u32,
     /// The minutes of activity after which an automatic checkpoint is made.
+    #[schemars(range(min = 1, max = limits::CHECKPOINT_MINUTES_MAX))]
     pub minutes: u32,
     /// The newest memories that a partial resume includes.
+    #[schemars(range(min = 1, max = limits::RESUME_MEMORIES))]
     pub partial_memories: u32,
     /// The entities mentioned last that a partial resume includes.
+    #[schemars(range(min = 0, max = limits::RESUME_ENTITIES))]
     pub partial_entities: u32,
 }
 

@@ -261,6 +261,7 @@ pub struct HandoffRules {
     /// For a chain that gets too long.
     pub deep_chain: RuleAction,
     /// Maximum number of handoffs in a chain.
+    #[schemars(range(min = 1))]
     pub deepest: u32,
 }
 

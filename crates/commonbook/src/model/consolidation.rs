@@ -265,6 +265,7 @@ impl LeaseHolder {
 #[serde(default, deny_unknown_fields)]
 pub struct ConsolidationSettings {
     /// Hours from one consolidation of a workspace to the next; never, by default.
+    #[schemars(range(min = 1, max = limits::CONSOLIDATION_HOURS))]
     pub every_hours: Option<u32>,
 }
 

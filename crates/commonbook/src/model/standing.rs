@@ -68,13 +68,13 @@ impl Default for StandingLimits {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitsOverride {
-    /// Size of the file, in bytes.
+    /// Size of the file, in bytes; 81,920 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<usize>,
-    /// Number of items in all sections.
+    /// Number of items in all sections; 100 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<usize>,
-    /// Length of a line, in characters.
+    /// Length of a line, in characters; 120 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line_chars: Option<usize>,
 }

@@ -251,7 +251,10 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
             let entry = FileContent::Json(vec![set(&["mcpServers", "commonbook"])]);
             let rule =
                 || file(".cursor/rules/commonbook.mdc", FileContent::Whole(texts::cursor_rule()));
-            let mut files = vec![file(".cursor/mcp.json", entry)];
+            let mut files = vec![
+                file(".cursor/mcp.json", entry),
+                file(".cursor/hooks.json", FileContent::Json(versioned(hooks()))),
+            ];
             files.extend((!user).then(rule));
             files
         }
@@ -336,8 +339,15 @@ const fn events(client: SetupClient) -> &'static [(&'static str, Option<&'static
             ("agentStop", None),
             ("sessionEnd", None),
         ],
-        // opencode gets a plugin; Cursor has no hooks.
-        SetupClient::Opencode | SetupClient::Cursor => &[],
+        SetupClient::Cursor => &[
+            ("sessionStart", None),
+            ("afterAgentResponse", None),
+            ("subagentStop", None),
+            ("preCompact", None),
+            ("sessionEnd", None),
+        ],
+        // It gets a plugin.
+        SetupClient::Opencode => &[],
     }
 }
 
@@ -354,12 +364,20 @@ fn hooks(client: SetupClient, program: &ShellProgram) -> Vec<JsonEntry> {
         let command = program.hook(client, event);
         let hook = json!({"type": "command", "command": command, "timeout": timeout});
         let value = match matcher {
+            // Its lists have the commands themselves.
+            None if client == SetupClient::Cursor => hook,
             Some(matcher) => json!({"matcher": matcher, "hooks": [hook]}),
             None => json!({"hooks": [hook]}),
         };
         JsonEntry::Push { path: owned_path(&["hooks", event]), value, mark: mark.clone() }
     };
     events(client).iter().map(entry).collect()
+}
+
+/// Hooks in a file that has to name the version of its format.
+fn versioned(hooks: Vec<JsonEntry>) -> Vec<JsonEntry> {
+    let version = JsonEntry::Need { path: owned_path(&["version"]), value: json!(1) };
+    [version].into_iter().chain(hooks).collect()
 }
 
 fn copilot_hooks(program: &ShellProgram) -> String {

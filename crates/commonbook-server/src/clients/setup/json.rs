@@ -62,6 +62,7 @@ impl<'a> JsonFile<'a> {
             JsonEntry::Set { path, value } => {
                 self.value_at_path(path).is_some_and(|found| plain_value(found) == *value)
             }
+            JsonEntry::Need { path, .. } => self.value_at_path(path).is_some(),
             JsonEntry::Push { path, value, mark } => {
                 let ours = self.own_values(path, mark);
                 matches!(ours.as_slice(), [item] if plain_value(item) == *value)
@@ -226,7 +227,9 @@ pub(super) fn write(text: &str, entry: &JsonEntry) -> Result<(String, Option<Fil
         return write(&file.text_without(&file.range(*old)), entry);
     }
     let (path, value) = match entry {
-        JsonEntry::Set { path, value } | JsonEntry::Push { path, value, .. } => (path, value),
+        JsonEntry::Set { path, value }
+        | JsonEntry::Need { path, value }
+        | JsonEntry::Push { path, value, .. } => (path, value),
     };
     let is_push = matches!(entry, JsonEntry::Push { .. });
     let done = |splice: TextSplice, made, replaced| {
@@ -291,6 +294,10 @@ pub(super) fn remove(
             }
             (Some(found), None) => file.text_without(&file.range(found)),
         },
+        JsonEntry::Need { path, .. } => match (file.property(path), file.siblings(path)) {
+            (Some(found), 1) => file.text_without(&file.range(found)),
+            _ => return Ok(text.to_owned()),
+        },
         JsonEntry::Push { path, mark, .. } => match file.own_values(path, mark).first() {
             None => return Ok(text.to_owned()),
             Some(found) => file.text_without(&file.range(*found)),
@@ -313,6 +320,12 @@ pub(super) fn remove(
 }
 
 impl<'a> JsonFile<'a> {
+    /// The number of properties of the object in which the property at a path is.
+    pub(super) fn siblings(&self, path: &[String]) -> usize {
+        let above = path.split_last().and_then(|(_, above)| self.value_at_path(above));
+        above.and_then(ast::Value::as_object).map_or(0, |object| object.properties.len())
+    }
+
     /// The property at a path.
     fn property(&self, path: &[String]) -> Option<&ObjectProp<'a>> {
         let (last, above) = path.split_last()?;

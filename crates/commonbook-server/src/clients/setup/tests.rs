@@ -379,8 +379,8 @@ fn every_client_has_its_files() {
         ),
         (
             SetupClient::Cursor,
-            &[".cursor/mcp.json"],
-            &[".cursor/mcp.json", ".cursor/rules/commonbook.mdc"],
+            &[".cursor/mcp.json", ".cursor/hooks.json"],
+            &[".cursor/mcp.json", ".cursor/hooks.json", ".cursor/rules/commonbook.mdc"],
         ),
     ];
     for (client, user, project) in table {
@@ -507,6 +507,34 @@ fn hooks_stand_beside_those_of_the_user() {
         there_and_back(&plugin.files[1].content, None)
             .contains("const program = \"C:\\\\x y\\\\commonbook.exe\";")
     );
+}
+
+#[test]
+fn the_hooks_of_cursor_have_a_version_which_stays_while_other_hooks_need_it() {
+    let planned = setup_plan(SetupClient::Cursor, &chosen(SetupScope::User))
+        .expect("the client can be set up");
+    let content = &planned.files[1].content;
+    let text = there_and_back(content, None);
+    let file = value(&text);
+    assert_eq!(file["version"], 1);
+    assert_eq!(
+        file["hooks"]["afterAgentResponse"],
+        json!([{"type": "command", "command": "commonbook hook cursor afterAgentResponse", "timeout": 5}])
+    );
+    assert_eq!(file["hooks"].as_object().map(Map::len), Some(5));
+    let own = r#"{"version": 1, "hooks": {"stop": [{"command": "./notify.sh"}], "sessionEnd": [{"command": "./bye.sh"}]}}"#;
+    let both = value(&there_and_back(content, Some(own)));
+    assert_eq!(both["hooks"]["stop"], json!([{"command": "./notify.sh"}]));
+    assert_eq!(both["hooks"]["sessionEnd"].as_array().map(Vec::len), Some(2));
+    // A hook of the user's that came afterwards keeps the version that it needs.
+    let applied = content.apply(None, None).expect("the entries can be written");
+    let with_own = applied
+        .text
+        .replace("\"hooks\": {", "\"hooks\": {\n    \"stop\": [{\"command\": \"./notify.sh\"}],");
+    assert_ne!(with_own, applied.text);
+    let left = applied.record.undo(&with_own).expect("the entries can be removed");
+    let left = value(&left.expect("the file stays"));
+    assert_eq!(left, json!({"version": 1, "hooks": {"stop": [{"command": "./notify.sh"}]}}));
 }
 
 #[test]

@@ -70,6 +70,7 @@ fn context_output(input: &HookInput, text: &str) -> Value {
         }
         HookClient::Copilot => json!({"additionalContext": text}),
         HookClient::Opencode => json!({"context": text}),
+        HookClient::Cursor => json!({"additional_context": text}),
     }
 }
 
@@ -93,5 +94,6 @@ fn arguments_output(input: &HookInput, arguments: &Map<String, Value>) -> Value 
         }
         HookClient::Copilot => json!({"modifiedArgs": arguments}),
         HookClient::Opencode => json!({"args": arguments}),
+        HookClient::Cursor => json!({"updated_input": arguments}),
     }
 }

@@ -43,6 +43,8 @@ const fn delegation_format(client: HookClient) -> DelegationFormat {
         HookClient::Opencode => {
             DelegationFormat { tools: &["task"], role: &["subagent_type"], task: "prompt" }
         }
+        // Setup installs no hook for its tools.
+        HookClient::Cursor => DelegationFormat { tools: &[], role: &[], task: "" },
     }
 }
 
@@ -65,20 +67,19 @@ pub(super) fn parse_hook_input(client: HookClient, event: &str, fields: &HookFie
         // opencode give a sub-agent a session of its own and name its parent.
         session: fields
             .text(&["parentAgentId", "parentID", "session_id", "sessionId", "sessionID"])
+            // Cursor names its session so at every event.
+            .or_else(|| fields.text(&["conversation_id"]))
             .or_else(|| inner.text(&["sessionID"])),
-        cwd: fields.text(&["cwd", "directory"]),
+        cwd: fields.text(&["cwd", "directory"]).or_else(|| fields.first_of("workspace_roots")),
         transcript: fields.text(&["agent_transcript_path", "transcript_path", "transcriptPath"]),
         prompt: fields
             .text(&["prompt", "initialPrompt"])
             .map(|prompt| without_hook_contexts(&prompt)),
         delegation: None,
         subagent: parse_subagent(client, fields, &inner),
-        last_message: fields.text(&[
-            "last_assistant_message",
-            "prompt_response",
-            "response",
-            "last_message",
-        ]),
+        last_message: fields
+            .text(&["last_assistant_message", "prompt_response", "response", "last_message"])
+            .or_else(|| cursor_message(client, fields)),
         reason: fields.text(&["source", "reason", "trigger"]),
         stop_hook_active: fields.flag("stop_hook_active"),
         has_background_work: has_running_task(fields),
@@ -124,6 +125,15 @@ fn hook_event_named(client: HookClient, event: &str) -> HookEvent {
             "subagentStop" => HookEvent::SubagentStop,
             "preCompact" => HookEvent::Compaction,
             "agentStop" => HookEvent::TurnEnd,
+            "sessionEnd" => HookEvent::SessionEnd,
+            _ => HookEvent::Other,
+        },
+        // At a prompt Cursor shows its agent nothing, and `stop` has no text.
+        (HookClient::Cursor, _) => match event {
+            "sessionStart" => HookEvent::SessionStart,
+            "subagentStop" => HookEvent::SubagentStop,
+            "preCompact" => HookEvent::Compaction,
+            "afterAgentResponse" => HookEvent::TurnEnd,
             "sessionEnd" => HookEvent::SessionEnd,
             _ => HookEvent::Other,
         },
@@ -213,6 +223,11 @@ fn parse_delegation(
     Some(TaskDelegation { role: first_text(arguments, format.role), task, argument: format.task })
 }
 
+/// The last message of the agent, or of its sub-agent, in an event of Cursor.
+fn cursor_message(client: HookClient, fields: &HookFields) -> Option<String> {
+    (client == HookClient::Cursor).then(|| fields.text(&["text", "result", "summary"])).flatten()
+}
+
 /// The sub-agent that an event concerns or comes from.
 fn parse_subagent(
     client: HookClient,
@@ -228,6 +243,11 @@ fn parse_subagent(
             .or_else(|| inner.text(&["agent"]));
         let id = fields.text(&["sessionID"]);
         return parent.map(|_| SubagentIdentity { id, role, has_own_transcript: false });
+    }
+    if client == HookClient::Cursor {
+        let role = fields.text(&["subagent_type"])?;
+        let has_own_transcript = fields.text(&["agent_transcript_path"]).is_some();
+        return Some(SubagentIdentity { id: None, role: Some(role), has_own_transcript });
     }
     let id = fields.text(&["agent_id", "agentId"])?;
     Some(SubagentIdentity {

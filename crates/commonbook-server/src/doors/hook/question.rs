@@ -53,7 +53,7 @@ fn can_ask(input: &HookInput) -> bool {
         }
         // A sub-agent of Gemini has ended when its tool returns.
         HookClient::Gemini => input.moment == HookEvent::TurnEnd,
-        HookClient::Opencode => false,
+        HookClient::Opencode | HookClient::Cursor => false,
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::doors::hook::steps::{HookStep, UserCommand, hook_steps};
-use HookClient::{ClaudeCode, Codex, Copilot, Gemini, Opencode};
+use HookClient::{ClaudeCode, Codex, Copilot, Cursor, Gemini, Opencode};
 
 fn read(client: HookClient, event: &str, given: &Value) -> HookInput {
     HookInput::read(client, event, given.to_string().as_bytes()).expect("it is an object")
@@ -73,6 +73,48 @@ fn every_event_of_claude_code_codex_and_gemini_has_its_hook_event() {
         (Gemini, "SessionEnd", empty.clone(), HookEvent::SessionEnd),
         (Gemini, "BeforeModel", empty.clone(), HookEvent::Other),
     ]);
+}
+
+#[test]
+fn the_events_of_cursor_are_read_as_it_documents_them() {
+    let common = |event: &str| {
+        json!({"conversation_id": "c1", "generation_id": "g1", "model": "m", "hook_event_name": event,
+            "cursor_version": "3.7.21", "workspace_roots": ["/p", "/q"], "user_email": null, "transcript_path": null})
+    };
+    let with = |event: &str, fields: Value| {
+        let mut given = common(event);
+        given.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        read(Cursor, event, &given)
+    };
+    let start = with("sessionStart", json!({"session_id": "c1", "is_background_agent": false}));
+    assert_eq!(start.moment, HookEvent::SessionStart);
+    assert_eq!((start.session.as_deref(), start.cwd.as_deref()), (Some("c1"), Some("/p")));
+    assert_eq!(
+        HookResponse::Context("CTX".into()).render(&start),
+        json!({"additional_context": "CTX"}).to_string()
+    );
+    let said = with("afterAgentResponse", json!({"text": "Done.\n\nRemember: tea"}));
+    assert_eq!(said.moment, HookEvent::TurnEnd);
+    assert_eq!(said.last_message.as_deref(), Some("Done.\n\nRemember: tea"));
+    assert_eq!((said.session.as_deref(), said.subagent.as_ref()), (Some("c1"), None));
+    assert_eq!(HookResponse::Context("CTX".into()).render(&said), "{}");
+    let result = json!({"subagent_type": "qa", "status": "completed", "result": "Remember: milk",
+        "duration": 3, "agent_transcript_path": null});
+    let ended = with("subagentStop", result);
+    assert_eq!(ended.moment, HookEvent::SubagentStop);
+    assert_eq!(ended.last_message.as_deref(), Some("Remember: milk"));
+    assert_eq!(ended.agent(&agent("cursor")).as_str(), "cursor/qa");
+    for (event, moment) in [
+        ("preCompact", HookEvent::Compaction),
+        ("sessionEnd", HookEvent::SessionEnd),
+        ("beforeSubmitPrompt", HookEvent::Other),
+        ("preToolUse", HookEvent::Other),
+        ("stop", HookEvent::Other),
+    ] {
+        assert_eq!(with(event, json!({"reason": "completed"})).moment, moment, "{event}");
+    }
+    // A text at another event of another client is no message.
+    assert_eq!(read(Copilot, "agentStop", &json!({"text": "x"})).last_message, None);
 }
 
 #[test]

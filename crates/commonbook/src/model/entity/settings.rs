@@ -16,15 +16,29 @@ use commonbook_text::entities::likeness::LIKENESS_MIN;
 #[serde(default, deny_unknown_fields)]
 pub struct EntitySettings {
     /// Own types by name, each with the names, prefixes and suffixes by which texts mention its
-    /// entities.
-    #[schemars(with = "BTreeMap<String, BTreeMap<String, Vec<String>>>")]
+    /// entities; none by default.
+    #[schemars(with = "BTreeMap<String, OwnTypeSchema>")]
     pub types: BTreeMap<String, OwnTypeRules>,
     /// The least likeness of two names of one entity, 0.5 to 1; at 1 only equal names are the same.
+    #[schemars(range(min = 0.5, max = 1.0))]
     #[serde(alias = "similarityThreshold")]
     pub threshold: f64,
     /// How a statement is joined with what is known, if its author does not say so.
     #[serde(alias = "mergeStrategy")]
     pub merge_strategy: MergeStrategy,
+}
+
+/// How texts mention the entities of an own type.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+#[expect(dead_code, reason = "`OwnTypeRules`, for the schema")]
+struct OwnTypeSchema {
+    /// Names, found in any letter case; none by default.
+    names: Option<Vec<String>>,
+    /// Words begin so, with something behind it; none by default.
+    prefixes: Option<Vec<String>>,
+    /// Words end so, with something before it; none by default.
+    suffixes: Option<Vec<String>>,
 }
 
 impl Default for EntitySettings {

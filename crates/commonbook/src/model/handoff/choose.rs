@@ -57,14 +57,19 @@ const FRESHNESS_DECAY_DAYS: f64 = 7.0;
 #[serde(default, deny_unknown_fields)]
 pub struct HandoffSettings {
     /// Length of the whole text, in tokens.
+    #[schemars(range(min = limits::HANDOFF_TOKENS_MIN, max = limits::HANDOFF_TOKENS_MAX))]
     pub budget: u32,
     /// Maximum number of chosen and named memories in full; inherited ones do not count.
+    #[schemars(range(min = 1, max = limits::HANDOFF_MEMORIES_MAX))]
     pub max_memories: u32,
     /// Maximum number of entities.
+    #[schemars(range(min = 1, max = limits::HANDOFF_ENTITIES_MAX))]
     pub max_entities: u32,
     /// Minimum score of a memory in full that the work did not bring.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: f64,
     /// Minimum fit of such a memory to the task.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub least_fit: f64,
     /// The weights of the score.
     pub weights: ScoreWeights,
@@ -118,12 +123,16 @@ impl HandoffSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct ScoreWeights {
     /// Weight of the fit to the task.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub semantic: f64,
     /// Weight of the freshness.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub recency: f64,
     /// Weight of the tier.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub tier: f64,
     /// Weight of the entities shared with the task.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub entities: f64,
 }
 

@@ -35,11 +35,14 @@ pub struct AgentPreference {
     pub auto_inject: Option<bool>,
     /// Whether its conversations with its user are saved, as private memories; no by default.
     pub auto_extract: Option<bool>,
-    /// The least relevance of a memory that comes in full.
+    /// The least relevance of a memory that comes in full; 0.5 by default.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: Option<f64>,
-    /// At most this many memories and entries.
+    /// At most this many memories and entries; 8 by default.
+    #[schemars(range(min = 1, max = fixed::CONTEXT_MAXIMUM_MAX))]
     pub max_memories: Option<u32>,
-    /// At most this many tokens.
+    /// At most this many tokens, standing memory included; by default 1,500, and 2,500 more for standing memory.
+    #[schemars(range(min = fixed::CONTEXT_TOKENS_MIN, max = fixed::CONTEXT_TOKENS_MAX))]
     pub budget: Option<u32>,
 }
 

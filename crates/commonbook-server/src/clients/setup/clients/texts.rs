@@ -1,6 +1,6 @@
 //! The texts that setup writes: a block of instructions, a rule, a plugin.
 
-/// The block for a file of instructions of a client that has hooks.
+/// The block for a file of instructions.
 pub(super) fn instructions_block() -> String {
     format!(
         "{INSTRUCTIONS}\n- A line `Remember: …` in your final message is kept for other agents, where your client runs the \
@@ -22,7 +22,8 @@ This project has a memory that its agents share (the MCP server `commonbook`).
 /// The rule file for Cursor.
 pub(super) fn cursor_rule() -> String {
     format!(
-        "---\ndescription: Shared memory of the agents of this project (commonbook)\nalwaysApply: true\n---\n\n{INSTRUCTIONS}\n"
+        "---\ndescription: Shared memory of the agents of this project (commonbook)\nalwaysApply: true\n---\n\n{}\n",
+        instructions_block()
     )
 }
 
@@ -40,9 +41,15 @@ mod tests {
 
     #[test]
     fn a_last_message_is_promised_to_be_kept_only_where_a_hook_keeps_it() {
-        let promise = "in your final message is kept";
-        assert!(instructions_block().contains(promise));
-        assert!(!cursor_rule().contains(promise), "Cursor has no hooks");
-        assert!(cursor_rule().contains("save_memory"));
+        // The command line of Cursor runs no hooks, its editor does; Codex runs them when a person trusts them.
+        for text in [instructions_block(), cursor_rule()] {
+            let promise = text.lines().find(|line| line.contains("Remember: …")).unwrap();
+            assert!(
+                promise.contains("where your client runs the hooks of Commonbook"),
+                "{promise}"
+            );
+            assert!(promise.contains("`save_memory` keeps it everywhere"), "{promise}");
+        }
+        assert!(!INSTRUCTIONS.contains("Remember:"));
     }
 }
