@@ -130,6 +130,42 @@ run('codex', 'save', 'The milk of the office is cold');
 await alone.locator('#list .row-main', { hasText: 'The milk of the office is cold' }).waitFor({ timeout: 20_000 });
 await alone.close();
 
+// Times are ages with the exact time in their title; a table can be saved; rows are selected with the keyboard and all at once.
+await open(`${root}/now`);
+const firstTime = page.locator('#events time').first();
+check(/ago|just now/.test(await firstTime.textContent()), `an age: ${await firstTime.textContent()}`);
+check((await firstTime.getAttribute('title')).includes('UTC'), 'the title of a time is exact');
+await page.locator('#rates summary', { hasText: 'By kind of event' }).click();
+const [saved] = await Promise.all([page.waitForEvent('download'), page.locator('#rates > details button', { hasText: 'Save as CSV' }).click()]);
+const csv = readFileSync(await saved.path(), 'utf8');
+check(saved.suggestedFilename() === 'now-rates.csv' && csv.startsWith('Event,Count,Most in a step\r\n') && csv.includes('memory.saved,'), `the table as CSV: ${csv}`);
+await open(`${root}/memories`);
+check(await page.locator('.bulk button[type=submit]:enabled').count() === 0, 'without a selected row there is nothing to act on');
+await page.keyboard.press('j');
+await page.keyboard.press('x');
+await page.locator('.picked', { hasText: '1 of' }).waitFor();
+await page.locator('.pick-all', { hasText: 'Select none' }).click();
+await page.locator('.pick-all', { hasText: 'Select all' }).click();
+// Rows that come by scrolling meanwhile are not selected.
+check(await page.locator('.pick input:checked').count() >= 50, 'all rows of the page are selected');
+await page.locator('.pick-all', { hasText: 'Select none' }).click();
+await page.locator('.picked', { hasText: '0 of' }).waitFor();
+passed += 2;
+
+// Five questions, each answered in at most two clicks from the page Now.
+const answers = async (clicks, part, words) => {
+  await open(`${root}/now`);
+  for (const click of clicks) await page.locator(click).first().click();
+  await page.locator(part, { hasText: words }).first().waitFor({ timeout: 10_000 });
+};
+await answers(['#contexts summary', '#contexts tr:has(td:nth-child(3):text-is("context")) a:text-is("open")'], 'section[aria-label="What it received"]', /found by the task/);
+await answers(['#open a:text-is("Settle")'], '#list .line', /The payment service retries/);
+check(await page.locator('#list .line mark').count() >= 2, 'the words that differ are marked on both sides');
+await answers(['#open a:text-is("Who waits for whom")'], 'main', /gemini-cli → codex|gemini-cli.*codex/);
+await answers(['#counts a:text-is("what changed since yesterday")'], '#list .row', /The teapot of the office is blue/);
+await answers(['#counts a:text-is("is everything healthy?")'], '#home', /every check passed/);
+passed += 5;
+
 // Searches as an agent does, and by the palette with the keyboard alone.
 await page.keyboard.press('Control+k');
 await page.keyboard.type('teapot');
@@ -356,10 +392,29 @@ refused = false;
 
 // Screenshots: light, dark, and as on a phone.
 const looks = [
-  ['light', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }],
-  ['dark', { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' }],
-  ['phone', { viewport: { width: 390, height: 844 }, colorScheme: 'light', isMobile: true, hasTouch: true }],
+  ['light', { viewport: { width: 1440, height: 900 }, colorScheme: 'light' }],
+  ['dark', { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' }],
+  ['tablet', { viewport: { width: 768, height: 1024 }, colorScheme: 'light' }],
+  ['phone', { viewport: { width: 360, height: 740 }, colorScheme: 'light', isMobile: true, hasTouch: true }],
+  ['phone-dark', { viewport: { width: 360, height: 740 }, colorScheme: 'dark', isMobile: true, hasTouch: true }],
 ];
+// What a phone shows too small, or not at all.
+const tooSmall = () => {
+  const found = [];
+  const box = (element) => element.getBoundingClientRect();
+  if (box(document.querySelector('.top')).height > 64) found.push(`a header of ${box(document.querySelector('.top')).height}`);
+  const tab = box(document.querySelector('nav.pages [aria-current]') ?? document.querySelector('nav.pages'));
+  if (tab.left < -1 || tab.right > innerWidth + 1) found.push('the present page is not in the strip');
+  for (const cell of document.querySelectorAll('main th')) {
+    if (cell.checkVisibility() && box(cell).width < 89) found.push(`a column of ${box(cell).width}: ${cell.textContent}`);
+  }
+  for (const time of document.querySelectorAll('main time')) if (time.getClientRects().length > 1) found.push(`a broken time: ${time.textContent}`);
+  for (const target of document.querySelectorAll('.top a, .top button, .top summary, nav.pages a, main button, main select, main summary, main .row-main, main .button')) {
+    if (target.matches('.score summary') || !target.checkVisibility() || box(target).height === 0) continue;
+    if (box(target).height < 43.5) found.push(`a target of ${box(target).height}: ${target.textContent.trim().slice(0, 30)}`);
+  }
+  return found.slice(0, 5);
+};
 for (const [look, options] of looks) {
   const own = await browser.newContext({ ...options, reducedMotion: 'reduce' });
   const camera = await own.newPage();
@@ -369,6 +424,14 @@ for (const [look, options] of looks) {
     await camera.goto(`${origin}${path}`);
     const wide = await camera.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     check(wide <= 1, `${look} ${path}: ${wide} pixels wider than the screen`);
+    if (options.isMobile) {
+      const small = await camera.evaluate(tooSmall);
+      check(small.length === 0, `${look} ${path}: ${small.join('; ')}`);
+    }
+    if (look === 'light' && path === `${root}/now`) {
+      const end = await camera.evaluate(() => document.getElementById('contexts').getBoundingClientRect().bottom);
+      check(end <= 900, `Now ends at ${end} of 900 pixels`);
+    }
     const name = path.slice(root.length + 1).replace(/\/.*/, '-one');
     await camera.screenshot({ path: `${shots}/${name}-${look}.png` });
   }

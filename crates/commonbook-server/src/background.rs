@@ -1,4 +1,4 @@
-//! What runs without a call: following journals, webhooks, backups, writers of digests, and the health of a home.
+//! What runs without a call: following journals, webhooks, backups, writers of digests, and the health and the sizes of a home.
 
 pub(crate) mod backups;
 pub(crate) mod chat;
@@ -7,5 +7,6 @@ pub mod follow;
 pub(crate) mod health;
 pub(crate) mod home_backup;
 pub(crate) mod judge;
+pub(crate) mod sizes;
 pub(crate) mod vaults;
 pub(crate) mod webhook;

@@ -28,6 +28,7 @@ use tracing::Instrument;
 use crate::background::backups;
 use crate::background::follow;
 use crate::background::health;
+use crate::background::sizes;
 use crate::background::webhook;
 use crate::calls::call::run_blocking;
 use crate::calls::metrics::{self, server_metrics};
@@ -111,6 +112,7 @@ impl ServeCommand {
         let streams =
             EventStreams::new(book.clone(), watch.clone(), self.streams, stopping.clone());
         tokio::spawn(sweep_hourly(book.clone()));
+        tokio::spawn(sizes::measure_in_background(book.clone()));
         tokio::spawn(follow::follow_in_background(
             book.clone(),
             Arc::clone(&config),

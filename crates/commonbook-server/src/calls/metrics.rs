@@ -19,6 +19,7 @@ use prometheus::{
     Registry, TextEncoder,
 };
 
+use crate::calls::call_history::CallHistory;
 use crate::calls::slow_calls::{SlowCall, SlowCallList};
 
 /// The type of the text.
@@ -76,6 +77,7 @@ pub(crate) struct ServerMetrics {
     context_items: IntCounterVec,
     home: HomeMetrics,
     slow_calls: SlowCallList,
+    history: CallHistory,
     /// Up to where the events of the journals are counted; held while a scrape is answered.
     count: Mutex<EventCount>,
 }
@@ -146,6 +148,7 @@ impl ServerMetrics {
             )?,
             home: HomeMetrics::new(&series)?,
             slow_calls: SlowCallList::default(),
+            history: CallHistory::default(),
             count: Mutex::default(),
             registry: series.0,
         };
@@ -181,12 +184,19 @@ impl ServerMetrics {
         self.running.dec();
         self.requests.with_label_values(&[verb, door.name(), outcome]).inc();
         self.durations.with_label_values(&[verb, door.name()]).observe(took.as_secs_f64());
-        self.slow_calls.note(SlowCall { verb, door, outcome, took, at: SystemClock.now() });
+        let at = SystemClock.now();
+        self.history.note_call(verb, outcome == OUTCOME_OK, took, at);
+        self.slow_calls.note(SlowCall { verb, door, outcome, took, at });
     }
 
     /// The slowest calls of the last hour, the slowest first.
     pub(crate) fn slowest_calls(&self, now: Timestamp) -> Vec<SlowCall> {
         self.slow_calls.slowest(now)
+    }
+
+    /// The last hour, minute by minute.
+    pub(crate) const fn history(&self) -> &CallHistory {
+        &self.history
     }
 
     /// A response was sent over HTTP.

@@ -66,7 +66,16 @@ fn health_lists_slow_calls_by_verb_and_door_and_says_nothing_of_them() {
     for hidden in ["quokka", "heliotrope", WORKSPACE] {
         assert!(!row.contains(hidden), "{row}");
     }
+    let hour = between(&page, "id=\"hour\"", "</section>");
+    assert_eq!(hour.matches("<figure class=\"plot\">").count(), 4, "{hour}");
+    for part in ["Calls a minute", "failed", "Slowest call of each minute", "save_memory 1 0 "] {
+        assert!(text_of(&hour).contains(part), "{part}: {hour}");
+    }
+    assert!(!text_of(&hour).contains("quokka"), "{hour}");
     let followers = text_of(&between(&page, "id=\"followers\"", "</section>"));
+    // The tests run without a model: nothing waits for one.
+    let off = "they are compared by words: the model is off";
+    assert!(followers.contains(off) && !followers.contains("wait for their vector"), "{followers}");
     for part in ["index", "mentions", "contradictions", "Index position", "events read"] {
         assert!(followers.contains(part), "{part}: {followers}");
     }

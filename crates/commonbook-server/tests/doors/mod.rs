@@ -14,6 +14,7 @@ mod contexts;
 mod corrections;
 pub(crate) mod dashboard;
 mod dashboard_health;
+mod dashboard_pages;
 mod dashboard_walk;
 mod dashboard_work;
 mod database;

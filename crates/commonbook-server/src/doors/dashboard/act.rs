@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::door::{DashboardDoor, FormRequest, check_form, read_form};
 use super::request::{
-    BACK_FIELD, CHANGED_PARAMETER, DONE_PARAMETER, FORM_TOKEN_FIELD, LINES_SUFFIX, is_form_verb,
-    items_on_lines, own_path,
+    BACK_FIELD, BULK_FIELD, CHANGED_PARAMETER, DONE_PARAMETER, EACH_SUFFIX, FORM_TOKEN_FIELD,
+    LINES_SUFFIX, is_form_verb, items_on_lines, own_path,
 };
 use super::response::{add_page_headers, page_response};
 use super::{entry, layout};
@@ -36,7 +36,7 @@ pub(super) async fn act(
         Ok(signed) => signed,
         Err(refusal) => return *refusal,
     };
-    match call_verb(&door, caller, &verb, form).await {
+    match call_verbs(&door, &caller, &verb, form).await {
         // The secret of a token is shown once, and never stands in a URL.
         Ok(answer) if answer["secret"].is_string() => {
             let secret = answer["secret"].as_str().unwrap_or_default();
@@ -115,11 +115,54 @@ fn redirect(target: &str) -> Response {
     response
 }
 
+/// Calls the verb once, or once for each row that the form chose, in their order; returns the last response.
+///
+/// # Errors
+/// Those of the verb. The calls before a refused one are done, and the message says how many.
+async fn call_verbs(
+    door: &DashboardDoor,
+    caller: &Caller,
+    name: &str,
+    form: FormRequest,
+) -> Result<Value> {
+    let mut calls = calls_of(form.pairs).into_iter();
+    let total = calls.len();
+    let Some(first) = calls.next() else {
+        return Err(Error::invalid(EACH_SUFFIX.trim_start_matches('.'), "no row is selected")
+            .hint("Select the rows on the page first."));
+    };
+    let mut answer = call_verb(door, caller.clone(), name, first).await?;
+    for (done, pairs) in (1..).zip(calls) {
+        answer = call_verb(door, caller.clone(), name, pairs).await.map_err(|error| Error {
+            message: format!("{done} of {total} are done, then: {}", error.message),
+            ..error
+        })?;
+    }
+    Ok(answer)
+}
+
+/// The fields of each call that a form asks for: one call, or one for each value of the field with the
+/// suffix [`EACH_SUFFIX`]. None if the form has rows to choose, and none is chosen.
+fn calls_of(pairs: Vec<(String, String)>) -> Vec<Vec<(String, String)>> {
+    let (chosen, fields): (Vec<_>, Vec<_>) =
+        pairs.into_iter().partition(|(name, _)| name.ends_with(EACH_SUFFIX));
+    let is_bulk = fields.iter().any(|(name, _)| name == BULK_FIELD);
+    let fields: Vec<_> = fields.into_iter().filter(|(name, _)| name != BULK_FIELD).collect();
+    if chosen.is_empty() && !is_bulk {
+        return vec![fields];
+    }
+    let call = |(name, value): (String, String)| {
+        let name = name.trim_end_matches(EACH_SUFFIX).to_owned();
+        fields.iter().cloned().chain([(name, value)]).collect()
+    };
+    chosen.into_iter().map(call).collect()
+}
+
 async fn call_verb(
     door: &DashboardDoor,
     caller: Caller,
     name: &str,
-    form: FormRequest,
+    pairs: Vec<(String, String)>,
 ) -> Result<Value> {
     let verb = verb::find(name).filter(|_| is_form_verb(name));
     let verb = verb.ok_or_else(|| Error::not_found(format!("no form calls {name:?}")))?;
@@ -130,7 +173,7 @@ async fn call_verb(
     door.config.admit(verb)?;
     door.rates.admit(&caller, true)?;
     let own = [FORM_TOKEN_FIELD, BACK_FIELD];
-    let fields = form.pairs.into_iter();
+    let fields = pairs.into_iter();
     // A browser sends every input of a form, also those left empty; and a text with \r\n.
     let fields = fields.filter(|(name, value)| {
         let is_set = !value.is_empty() || name.ends_with(LINES_SUFFIX);
@@ -168,6 +211,30 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_form_calls_its_verb_once_or_once_for_each_chosen_row() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let table = [
+            (vec![pair("id", "a")], vec![vec![pair("id", "a")]]),
+            (
+                vec![
+                    pair("bulk", "1"),
+                    pair("id.each", "a"),
+                    pair("reason", "r"),
+                    pair("id.each", "b"),
+                ],
+                vec![
+                    vec![pair("reason", "r"), pair("id", "a")],
+                    vec![pair("reason", "r"), pair("id", "b")],
+                ],
+            ),
+            (vec![pair("bulk", "1"), pair("reason", "r")], vec![]),
+        ];
+        for (pairs, expected) in table {
+            assert_eq!(calls_of(pairs), expected);
+        }
+    }
 
     #[test]
     fn after_an_act_its_page_says_what_was_done() {

@@ -69,19 +69,7 @@ pub(super) fn page(
                 role="combobox" aria-expanded="true" aria-controls="palette-list" aria-label="Go to";
             ul id="palette-list" role="listbox" aria-label="Results" {}
         }
-        dialog id="keys" aria-label="Keys" {
-            h2 { "Keys" }
-            dl class="facts" {
-                dt { kbd { "Ctrl K" } } dd { "go to a page or a thing" }
-                dt { kbd { "/" } } dd { "search memories" }
-                dt { kbd { "j" } " " kbd { "k" } } dd { "next and previous row" }
-                dt { kbd { "Enter" } } dd { "open the row" }
-                dt { kbd { "g" } " and a letter" } dd { "go to the page with this letter" }
-                dt { kbd { "?" } } dd { "these keys" }
-                dt { kbd { "Esc" } } dd { "close" }
-            }
-            form method="dialog" { button { "Close" } }
-        }
+        (keys_dialog(pages))
     };
     let stream = request.path("stream");
     let find = request.path("find");
@@ -91,6 +79,29 @@ pub(super) fn page(
         &[("data-stream", &stream), ("data-find", &find)],
         &body,
     ))
+}
+
+/// The dialog with all keys.
+fn keys_dialog(pages: &[DashboardPage]) -> Markup {
+    html! {
+        dialog id="keys" aria-label="Keys" {
+            h2 { "Keys" }
+            dl class="facts" {
+                dt { kbd { "Ctrl K" } } dd { "go to a page or a thing" }
+                dt { kbd { "/" } } dd { "search memories" }
+                dt { kbd { "j" } " " kbd { "k" } } dd { "next and previous row" }
+                dt { kbd { "Enter" } } dd { "open the row" }
+                dt { kbd { "x" } } dd { "select the row, where rows can be selected" }
+                dt { kbd { "t" } } dd { "change the colours" }
+                @for page in pages.iter().filter(|page| !page.key.is_empty()) {
+                    dt { kbd { "g" } " " kbd { (page.key) } } dd { "go to " (page.title) }
+                }
+                dt { kbd { "?" } } dd { "these keys" }
+                dt { kbd { "Esc" } } dd { "close" }
+            }
+            form method="dialog" { button { "Close" } }
+        }
+    }
 }
 
 /// The menu of the workspaces that the caller may look at: the caller's own and the first ones, and the way

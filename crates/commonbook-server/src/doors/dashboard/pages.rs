@@ -12,6 +12,7 @@ mod health;
 mod knowledge;
 mod memories;
 mod now;
+mod open_work;
 mod review;
 mod standing;
 mod vaults;

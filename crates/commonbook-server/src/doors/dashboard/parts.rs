@@ -5,11 +5,15 @@ use commonbook::base::page::PageCursor;
 use commonbook::model::memory::{Importance, Memory, Sharing, Trust};
 use jiff::Timestamp;
 use maud::{Markup, html};
+use serde_json::{Value, json};
 
-use super::request::{BACK_FIELD, FORM_TOKEN_FIELD, PageRequest};
+use super::request::{BACK_FIELD, BULK_FIELD, EACH_SUFFIX, FORM_TOKEN_FIELD, PageRequest};
 use crate::calls::words::memory_glance;
 
-/// A time. A script replaces the text by the local time; the title stays in UTC.
+/// Handles that the page looks up in one text at most: a text of nothing else costs no more.
+const LINKED_HANDLES_MAX: usize = 20;
+
+/// A time. A script replaces the text by its age, and adds the local time to the title.
 pub(super) fn time(at: Timestamp) -> Markup {
     let utc = at.strftime("%F %H:%M:%S UTC").to_string();
     html! { time datetime=(at.strftime("%FT%TZ")) title=(utc) { (at.strftime("%F %H:%M UTC")) } }
@@ -18,6 +22,39 @@ pub(super) fn time(at: Timestamp) -> Markup {
 /// The last letters of an id, as every door takes them.
 pub(super) fn handle(id: &impl std::fmt::Display) -> String {
     id::handle(&id.to_string()).to_owned()
+}
+
+/// A text in which the handle of each memory in sight, such as `#m94bhf5v`, leads to its page.
+pub(super) fn linked_text(request: &PageRequest, text: &str) -> Markup {
+    let is_memory = |handle: &str| {
+        let now = json!({"id": handle, "at": request.now});
+        request.call::<Value>("memory_at", now).is_ok()
+    };
+    text_with_links(text, &|handle| {
+        is_memory(handle).then(|| request.item_path("memories", handle))
+    })
+}
+
+/// A text in which each handle with a path is a link to it.
+fn text_with_links(text: &str, path_of: &dyn Fn(&str) -> Option<String>) -> Markup {
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    for (start, mark) in text.match_indices('#').take(LINKED_HANDLES_MAX) {
+        let is_apart = !text[..start].ends_with(|c: char| c.is_alphanumeric());
+        let rest = &text[start + mark.len()..];
+        let length = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+        let letters = Some(&rest[..length]).filter(|_| is_apart);
+        let handle = letters.and_then(id::parse_handle).filter(|handle| handle.len() == length);
+        if let Some(path) = handle.and_then(|handle| path_of(&handle)) {
+            let end = start + mark.len() + length;
+            parts.push((&text[begin..start], path, &text[start..end]));
+            begin = end;
+        }
+    }
+    html! {
+        @for (before, path, handle) in &parts { (before) a href=(path) { (handle) } }
+        (text[begin..])
+    }
 }
 
 /// An agent's name, which leads to its page.
@@ -106,6 +143,31 @@ pub(super) fn form_fields(request: &PageRequest, back: &str) -> Markup {
     }
 }
 
+/// The form whose buttons act on every row that is chosen; its id.
+pub(super) const BULK_FORM: &str = "bulk";
+
+/// The box that chooses a row for the buttons of a [`bulk_form`].
+pub(super) fn pick(field: &str, id: &impl std::fmt::Display, what: &str) -> Markup {
+    html! {
+        label class="pick" {
+            input type="checkbox" form=(BULK_FORM) name={ (field) (EACH_SUFFIX) } value=(id) aria-label={ "Select: " (what) };
+        }
+    }
+}
+
+/// A form that sends the chosen rows to the verbs of its buttons.
+pub(super) fn bulk_form(request: &PageRequest, buttons: &Markup) -> Markup {
+    html! {
+        form id=(BULK_FORM) class="bulk" method="post" aria-label="Acts on the selected rows" {
+            (form_fields(request, &request.here_with(&[])))
+            input type="hidden" name=(BULK_FIELD) value="1";
+            button type="button" class="quiet pick-all" hidden { "Select all" }
+            span class="picked muted" role="status" {}
+            (buttons)
+        }
+    }
+}
+
 /// A button that calls a verb with fixed fields.
 pub(super) fn act_button(
     request: &PageRequest,
@@ -125,13 +187,23 @@ pub(super) fn act_button(
 
 /// A choice of one of several values, for a form; the first may be empty.
 pub(super) fn choice(name: &str, label: &str, values: &[&str], chosen: Option<&str>) -> Markup {
+    let words = |value: &str| if value.is_empty() { "any".to_owned() } else { value.to_owned() };
+    choice_in_words(name, label, values, &words, chosen)
+}
+
+/// The same, with the words that a reader sees for each value.
+pub(super) fn choice_in_words(
+    name: &str,
+    label: &str,
+    values: &[&str],
+    words: &dyn Fn(&str) -> String,
+    chosen: Option<&str>,
+) -> Markup {
     html! {
         label { (label)
             select name=(name) {
                 @for value in values {
-                    option value=(value) selected[chosen.unwrap_or_default() == *value] {
-                        @if value.is_empty() { "any" } @else { (value) }
-                    }
+                    option value=(value) selected[chosen.unwrap_or_default() == *value] { (words(value)) }
                 }
             }
         }
@@ -145,4 +217,26 @@ pub(super) fn verb_words(verb: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}: done.", letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_in_a_text_is_a_link_if_it_has_a_page_and_no_text_becomes_markup() {
+        let path_of = |handle: &str| (handle == "m94bhf5v").then(|| format!("/m/{handle}"));
+        let link = "<a href=\"/m/m94bhf5v\">#m94bhf5v</a>";
+        let table = [
+            ("see #m94bhf5v, and <b>", format!("see {link}, and &lt;b&gt;")),
+            ("#m94bhf5v#m94bhf5v", format!("{link}#m94bhf5v")),
+            ("#M94BHF5V", "<a href=\"/m/m94bhf5v\">#M94BHF5V</a>".to_owned()),
+            ("#payments and page#m94bhf5v", "#payments and page#m94bhf5v".to_owned()),
+            ("#m94bhf5vé #", "#m94bhf5vé #".to_owned()),
+            ("", String::new()),
+        ];
+        for (text, expected) in table {
+            assert_eq!(text_with_links(text, &path_of).into_string(), expected, "{text}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Plots, drawn on the server: the same data give the same picture.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 
 use crate::calls::words::beginning;
@@ -13,58 +13,121 @@ pub(super) struct Series {
     pub(super) values: Vec<u64>,
 }
 
+/// What a plot shows over time, and in which unit.
+pub(super) struct PlotFrame<'a> {
+    /// What is counted or measured in each step: `Events a minute`.
+    pub(super) title: &'a str,
+    /// The unit of the numbers; empty for a count.
+    pub(super) unit: &'a str,
+    /// When the first step begins.
+    pub(super) since: Timestamp,
+    /// The length of a step.
+    pub(super) step: SignedDuration,
+    /// The labels below the plot, evenly from its begin to its end.
+    pub(super) times: &'a [&'a str],
+}
+
 /// Width and height of a plot, in units of its own.
 const PLOT_WIDTH: usize = 600;
 const PLOT_HEIGHT: usize = 90;
 
-/// Stacked bars over time, with the number of each as its title.
-pub(super) fn bars(title: &str, series: &[Series], first: &Markup, last: &Markup) -> Markup {
+/// Stacked bars over time with their scale, their unit and a legend; and the same numbers as a table.
+pub(super) fn bars(frame: &PlotFrame<'_>, series: &[Series]) -> Markup {
     let steps = series.iter().map(|series| series.values.len()).max().unwrap_or_default().max(1);
-    let at = |series: &Series, step: usize| series.values.get(step).copied().unwrap_or_default();
-    let sum = |step: usize| series.iter().map(|series| at(series, step)).sum::<u64>();
-    let most = (0..steps).map(sum).max().unwrap_or_default().max(1);
-    let scale = |value: u64| value as f64 / most as f64 * PLOT_HEIGHT as f64;
+    let sum = |step: usize| series.iter().map(|series| value_at(series, step)).sum::<u64>();
+    let most = (0..steps).map(sum).max().unwrap_or_default();
+    let top = scale_top(most);
+    let total: u64 = (0..steps).map(sum).sum();
+    let PlotFrame { title, unit, .. } = frame;
+    // A sum over time says something of a count alone.
+    let all = if unit.is_empty() { format!("{total} in all, ") } else { String::new() };
+    let summary = format!("{title}: {all}at most {}", with_unit(most, unit));
+    html! {
+        figure class="plot" {
+            figcaption {
+                strong { (title) } span { (all) "at most " (with_unit(most, unit)) }
+                @for series in series { span class={ "key series-" (series.colour) } { (series.name) } }
+            }
+            div class="plot-frame" {
+                div class="plot-scale" aria-hidden="true" { span { (with_unit(top, unit)) } span { (top / 2) } span { "0" } }
+                svg viewBox={ "0 0 " (PLOT_WIDTH) " " (PLOT_HEIGHT) } role="img" aria-label=(summary) preserveAspectRatio="none" {
+                    @for height in [0, PLOT_HEIGHT / 2, PLOT_HEIGHT] {
+                        line class="grid" x1="0" x2=(PLOT_WIDTH) y1=(height) y2=(height) {}
+                    }
+                    (stacked_rects(frame, series, steps, top))
+                }
+                div class="plot-times" aria-hidden="true" { @for time in frame.times { span { (time) } } }
+            }
+            details { summary { "As a table" } (number_table(frame, series, steps)) }
+        }
+    }
+}
+
+fn value_at(series: &Series, step: usize) -> u64 {
+    series.values.get(step).copied().unwrap_or_default()
+}
+
+fn with_unit(number: u64, unit: &str) -> String {
+    if unit.is_empty() { number.to_string() } else { format!("{number} {unit}") }
+}
+
+/// The number at the top of the scale: the next of 2, 4, 6, 8, 10, 20, 40 …, whose half is whole.
+fn scale_top(most: u64) -> u64 {
+    let mut power = 1_u64;
+    loop {
+        for factor in [2, 4, 6, 8, 10] {
+            let top = power.saturating_mul(factor);
+            if top >= most {
+                return top;
+            }
+        }
+        power = power.saturating_mul(10);
+    }
+}
+
+fn stacked_rects(frame: &PlotFrame<'_>, series: &[Series], steps: usize, top: u64) -> Markup {
+    let height = |value: u64| value as f64 / top as f64 * PLOT_HEIGHT as f64;
     let width = PLOT_WIDTH as f64 / steps as f64;
-    let mut rects = Vec::new();
-    for step in 0..steps {
-        let mut below = 0;
-        for series in series {
-            let value = at(series, step);
-            if value > 0 {
-                let top = PLOT_HEIGHT as f64 - scale(below + value);
-                rects.push((
-                    series.colour,
-                    step as f64 * width,
-                    top,
-                    scale(value),
-                    value,
-                    series.name,
-                ));
-                below += value;
+    html! {
+        @for step in 0..steps {
+            @for (place, one) in series.iter().enumerate() {
+                @let value = value_at(one, step);
+                @let below: u64 = series[..place].iter().map(|lower| value_at(lower, step)).sum();
+                @if value > 0 {
+                    rect class={ "series-" (one.colour) } x={ (format!("{:.1}", step as f64 * width)) }
+                        y={ (format!("{:.1}", PLOT_HEIGHT as f64 - height(below + value))) }
+                        width={ (format!("{:.1}", width * 0.8)) } height={ (format!("{:.1}", height(value))) } {
+                        title { (with_unit(value, frame.unit)) " " (one.name) ", " (step_time(frame, step).strftime("%F %H:%M UTC")) }
+                    }
+                }
             }
         }
     }
-    let total: u64 = (0..steps).map(sum).sum();
+}
+
+fn step_time(frame: &PlotFrame<'_>, step: usize) -> Timestamp {
+    let passed = frame.step.saturating_mul(i32::try_from(step).unwrap_or(i32::MAX));
+    frame.since.saturating_add(passed).unwrap_or(frame.since)
+}
+
+/// The steps in which something was counted, with the number of each series.
+fn number_table(frame: &PlotFrame<'_>, series: &[Series], steps: usize) -> Markup {
+    let is_empty = |step: &usize| series.iter().all(|series| value_at(series, *step) == 0);
+    let shown: Vec<usize> = (0..steps).filter(|step| !is_empty(step)).collect();
     html! {
-        figure class="plot" {
-            svg viewBox={ "0 0 " (PLOT_WIDTH) " " (PLOT_HEIGHT) } role="img" aria-label={ (title) ": " (total) " in all, at most " (most) " in one step" }
-                preserveAspectRatio="none" {
-                @for (colour, left, top, height, value, name) in &rects {
-                    rect class={ "series-" (colour) } x={ (format!("{left:.1}")) } y={ (format!("{top:.1}")) }
-                        width={ (format!("{:.1}", width * 0.8)) } height={ (format!("{height:.1}")) } {
-                        title { (value) " " (name) }
+        @if shown.is_empty() { p class="muted" { "Nothing in this time." } }
+        @else {
+            div class="scroll" { table {
+                thead { tr { th { "From" } @for series in series { th class="number" { (series.name) @if !frame.unit.is_empty() { ", " (frame.unit) } } } } }
+                tbody {
+                    @for step in &shown {
+                        tr {
+                            td { (step_time(frame, *step).strftime("%F %H:%M UTC")) }
+                            @for series in series { td class="number" { (value_at(series, *step)) } }
+                        }
                     }
                 }
-            }
-            figcaption {
-                span { (first) }
-                span { (title) ", " (total) " in all, at most " (most) " in one step"
-                    @for series in series {
-                        " " span class={ "key series-" (series.colour) } { (series.name) }
-                    }
-                }
-                span { (last) }
-            }
+            } }
         }
     }
 }
@@ -88,7 +151,7 @@ const TIME_LINE_ROWS_MAX: usize = 10;
 /// The parts of a time line, in units of its own.
 const ROW_HEIGHT: f64 = 26.0;
 const NAME_WIDTH: f64 = 150.0;
-const LINE_WIDTH: f64 = 560.0;
+const LINE_WIDTH: f64 = 390.0;
 const DOT_RADIUS_MIN: f64 = 3.0;
 const DOT_RADIUS_MAX: f64 = 11.0;
 
@@ -147,6 +210,20 @@ pub(super) fn time_line(
                 text class="label" x=(end) y=(height - 6.0) text-anchor="end" { (until.strftime("%H:%M UTC")) }
             }
         }
+        p class="muted legend" { "A dot is a context; its area is its size in tokens, at most " (most) "." }
+    }
+}
+
+/// Numbers over time as a line of small bars, in proportion to the most; the numbers stand beside it.
+pub(super) fn small_line(values: &[u64]) -> Markup {
+    let most = values.iter().max().copied().unwrap_or_default().max(1);
+    let height = |value: u64| value as f64 / most as f64 * 10.0;
+    html! {
+        svg class="small-line" viewBox={ "0 0 " (values.len()) " 10" } preserveAspectRatio="none" aria-hidden="true" {
+            @for (step, value) in values.iter().enumerate().filter(|(_, value)| **value > 0) {
+                rect class="series-0" x=(step) y={ (format!("{:.1}", 10.0 - height(*value))) } width="0.8" height={ (format!("{:.1}", height(*value))) } {}
+            }
+        }
     }
 }
 
@@ -158,5 +235,42 @@ pub(super) fn share(number: u64, most: u64) -> Markup {
             rect class="track" width="100" height="2" {}
             rect class="series-0" width=(format!("{width:.1}")) height="2" {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scale_ends_at_a_round_number_whose_half_is_whole() {
+        for (most, top) in
+            [(0, 2), (1, 2), (3, 4), (5, 6), (9, 10), (11, 20), (41, 60), (2_253, 4_000)]
+        {
+            assert_eq!(scale_top(most), top, "{most}");
+        }
+    }
+
+    #[test]
+    fn a_plot_has_its_scale_its_unit_its_legend_and_its_numbers() {
+        let frame = PlotFrame {
+            title: "Slowest call of a minute",
+            unit: "ms",
+            since: Timestamp::UNIX_EPOCH,
+            step: SignedDuration::from_mins(1),
+            times: &["1 h ago", "now"],
+        };
+        let series = [Series { name: "slowest", colour: 0, values: vec![0, 7, 0] }];
+        let plot = bars(&frame, &series).into_string();
+        for part in [
+            "<span>8 ms</span><span>4</span><span>0</span>",
+            "<span class=\"key series-0\">slowest</span>",
+            "<span>1 h ago</span><span>now</span>",
+            "<td>1970-01-01 00:01 UTC</td><td class=\"number\">7</td>",
+            "7 ms slowest, 1970-01-01 00:01 UTC",
+        ] {
+            assert!(plot.contains(part), "{part}: {plot}");
+        }
+        assert_eq!(plot.matches("<rect").count(), 1, "{plot}");
     }
 }

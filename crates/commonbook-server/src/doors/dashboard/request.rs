@@ -24,6 +24,10 @@ pub(super) const BACK_FIELD: &str = "back";
 /// What follows the name of a list whose items stand on lines of their own, in a form: an item may then
 /// contain a comma.
 pub(super) const LINES_SUFFIX: &str = ".lines";
+/// What follows the name of a field of which a form may send several values: the verb is called once for each.
+pub(super) const EACH_SUFFIX: &str = ".each";
+/// The field of a form that acts on the rows that are chosen, also when none is.
+pub(super) const BULK_FIELD: &str = "bulk";
 /// The query parameter with the verb that a form has just called.
 pub(super) const DONE_PARAMETER: &str = "done";
 /// The query parameter of a page whose form showed what has changed since.

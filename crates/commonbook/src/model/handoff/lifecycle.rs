@@ -157,7 +157,7 @@ impl Handoff {
 
     /// The status after a step: work of a target that went silent ends as if it had not been accepted.
     fn status_after(&self, taken: StepAttempt<'_>) -> Result<HandoffStatus> {
-        let is_left = self.status == HandoffStatus::Accepted && self.is_silent(taken);
+        let is_left = self.has_silent_target(taken.target_seen, taken.at);
         match taken.step {
             HandoffStep::Withdraw | HandoffStep::Expire if is_left => {
                 next_status(HandoffStatus::Pending, taken.step)
@@ -166,11 +166,14 @@ impl Handoff {
         }
     }
 
-    /// Whether its target has given no sign for [`limits::HANDOFF_SILENT_HOURS`].
-    fn is_silent(&self, taken: StepAttempt<'_>) -> bool {
+    /// Whether its target accepted it and, at this time, has given no sign for
+    /// [`limits::HANDOFF_SILENT_HOURS`]. `target_seen` is the last call of the target.
+    #[must_use]
+    pub fn has_silent_target(&self, target_seen: Option<Timestamp>, at: Timestamp) -> bool {
         let hours = SignedDuration::from_hours(limits::HANDOFF_SILENT_HOURS);
-        let last = taken.target_seen.max(self.accepted_at);
-        last.is_some_and(|last| taken.at.duration_since(last) >= hours)
+        let last = target_seen.max(self.accepted_at);
+        self.status == HandoffStatus::Accepted
+            && last.is_some_and(|last| at.duration_since(last) >= hours)
     }
 
     /// Whether its time is over. `sure` is a time that has certainly passed

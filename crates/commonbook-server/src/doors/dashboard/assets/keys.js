@@ -27,6 +27,8 @@ export function startKeys() {
       g: () => { goes = true; setTimeout(() => { goes = false; }, 1500); },
       j: () => choose(1),
       k: () => choose(-1),
+      x: () => document.querySelector(".row.chosen .pick input")?.click(),
+      t: () => document.getElementById("theme-button")?.click(),
       Enter: () => document.querySelector(".row.chosen .row-main")?.click(),
     };
     const act = acts[event.key];

@@ -1,6 +1,7 @@
 // Live sections: after an event, the page is read again, and the sections whose events happened are replaced.
 import { centreGraphs } from "./graphs.js";
 import { isLeaving } from "./swap.js";
+import { startTables } from "./rows.js";
 import { localTimes } from "./times.js";
 
 // The pause before a page is read again: at least this, and longer than the last reading took, so that many
@@ -82,10 +83,10 @@ function receive(message) {
   else { kinds.add(message.kind); schedule(); }
 }
 
-// A section in which the reader types, or to which rows were added by scrolling, stays as it is.
+// A section in which the reader types or has chosen rows, or to which rows were added by scrolling, stays as it is.
 function isInUse(section) {
   return section.contains(document.activeElement) && document.activeElement.matches("input, textarea, select")
-    || section.querySelector("[data-added]") !== null;
+    || section.querySelector("[data-added], .pick input:checked") !== null;
 }
 
 function replace(old, fresh) {
@@ -97,6 +98,7 @@ function replace(old, fresh) {
   localTimes(fresh);
   old.replaceChildren(...fresh.childNodes);
   centreGraphs(old);
+  startTables(old);
   // What the reader scrolled stays where it is.
   [...old.querySelectorAll(".graph, .scroll")].forEach((frame, place) => {
     if (moved[place]) [frame.scrollLeft, frame.scrollTop] = moved[place];

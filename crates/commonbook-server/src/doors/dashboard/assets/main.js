@@ -1,11 +1,11 @@
 // The pages work without this file, except for what is live: it adds live sections, local times, the palette, keys, further
 // rows, and pages that come without loading a document.
-import { localTimes } from "./times.js";
+import { localTimes, startTimes } from "./times.js";
 import { centreGraphs } from "./graphs.js";
 import { startKeys } from "./keys.js";
 import { startPalette } from "./palette.js";
 import { followPage, startLive } from "./live.js";
-import { startRows } from "./rows.js";
+import { startPicks, startRows, startTables } from "./rows.js";
 import { startPreviews } from "./preview.js";
 import { startSwaps } from "./swap.js";
 
@@ -26,10 +26,13 @@ function begin(main) {
   centreGraphs(main);
   startRows(main);
   startPreviews(main);
+  startTables(main);
+  startPicks(main);
   followPage();
 }
 
 localTimes(document);
+startTimes();
 startPalette();
 startKeys();
 startLive();

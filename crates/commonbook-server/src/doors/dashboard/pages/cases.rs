@@ -13,7 +13,8 @@ use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use super::super::parts::{
-    act_button, agent, chip, choice, empty_list, form_fields, handle, next_page, origin_chip, time,
+    act_button, agent, chip, choice, empty_list, form_fields, handle, linked_text, next_page,
+    origin_chip, time,
 };
 use super::super::request::{LINES_SUFFIX, PageContent, PageRequest, SameCall};
 use crate::calls::output::count_text;
@@ -328,7 +329,7 @@ fn entry_row(
                 }
             }
             @if let Some(text) = &entry.text {
-                details { summary { "Full text" } p class="text" { (text) } }
+                details { summary { "Full text" } p class="text" { (linked_text(request, text)) } }
             }
         }
     }

@@ -3,16 +3,24 @@
 use std::collections::BTreeMap;
 
 use commonbook::base::error::{Error, Result};
+use commonbook::base::limits;
 use commonbook::base::page::Page;
-use commonbook::prompt::context::choose::CandidateReceipt;
+use commonbook::model::handoff::HandoffReceipt;
+use commonbook::model::memory::Memory;
+use commonbook::prompt::context::choose::{
+    CandidateReceipt, ContextOrigin, ContextSource, OmissionReason,
+};
 use commonbook::prompt::context::{ContextExplanation, ContextSummary};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::super::parts::{agent, chip, empty_list, handle, next_page, time};
+use super::super::parts::{
+    agent, chip, empty_list, form_fields, handle, linked_text, next_page, time,
+};
 use super::super::plots::share;
 use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::calls::output::count_text;
+use crate::calls::words::{memory_glance, transfer};
 
 /// The parameter of the context that stands beside the first.
 const OTHER_PARAMETER: &str = "other";
@@ -50,7 +58,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
                     @for context in day {
                         li class="row" id=(context.id) {
                             a class="row-main" href=(request.item_path("contexts", &context.id.to_string())) {
-                                (context.agent) ": " (count_text(context.items, "item", "items")) ", " (count_text(context.tokens, "token", "tokens"))
+                                (context.agent) " received " (count_text(context.items, "item", "items")) ", " (count_text(context.tokens, "token", "tokens"))
                             }
                             (share(context.tokens, most))
                             div class="row-facts" {
@@ -115,77 +123,275 @@ fn explain(request: &PageRequest, item: &str) -> Result<(ContextExplanation, Opt
 
 fn receipt(request: &PageRequest, context: &ContextExplanation) -> Markup {
     let receipt = &context.receipt;
-    let taken: usize = receipt.included().count();
+    let told: Vec<_> = receipt.candidates.iter().filter(|candidate| candidate.taken).collect();
+    let is_named = |candidate: &&CandidateReceipt| candidate.headline && !candidate.taken;
+    let named: Vec<_> = receipt.candidates.iter().filter(is_named).collect();
     let used = u64::try_from(receipt.tokens).unwrap_or(u64::MAX);
     let budget = u64::try_from(receipt.tokens_max()).unwrap_or(u64::MAX);
     html! {
-        p { strong { "Task: " } (receipt.query) }
-        dl class="facts" {
-            dt { "Agent" } dd { (agent(request, &context.agent)) }
-            dt { "When" } dd { (time(context.at)) ", after event " (context.sequence) ", in " (context.milliseconds) " ms" }
-            dt { "Origin" } dd { (receipt.origin.name()) @if let Some(session) = &receipt.session { ", session " code { (session) } } }
-            dt { "Budget" } dd { (used) " of " (budget) " tokens" (share(used, budget)) }
-            dt { "Items" } dd { (taken) " in full and " (receipt.diagnostics.headline_count) " as headlines of " (receipt.candidates.len()) " candidates; in full from relevance " (receipt.threshold) }
-            @if receipt.standing_left_out > 0 { dt { "Standing memory" } dd { (receipt.standing_left_out) " items left out: raise the budget" } }
-            @if receipt.handoffs_left > 0 { dt { "Handoffs" } dd { (receipt.handoffs_left) " more wait" } }
-            @if let Some(file) = &context.standing { dt { "Standing file" } dd { code { (file.file) } ", " (file.bytes) " bytes" } }
-            @if let Some(replay) = &context.replay {
-                dt { "Built again" } dd {
-                    @if replay.same { (chip("the same bytes", "good")) } @else { (chip("different", "bad")) }
-                    @for difference in &replay.differences { p { (difference) } }
-                }
+        p { strong { "Task: " } (linked_text(request, &receipt.query)) }
+        p { (agent(request, &context.agent)) " received " (count_text(told.len() as u64, "item", "items")) " in full and "
+            (count_text(named.len() as u64, "headline", "headlines")) " of "
+            (count_text(receipt.candidates.len() as u64, "candidate", "candidates")) ", " (time(context.at)) ", by " (origin_words(receipt.origin)) ": "
+            (used) " of " (budget) " tokens." (share(used, budget)) }
+        @if let Some(replay) = &context.replay {
+            p class="notice" { "Built again: " @if replay.same { (chip("the same bytes", "good")) } @else { (chip("different", "bad")) } }
+            @for difference in &replay.differences { p { (difference) } }
+        }
+        section aria-label="What it received" {
+            h2 { "What " (context.agent) " received" }
+            p class="muted" { "Each item in the order of the text, in its words of then." }
+            @if told.is_empty() { p class="muted" { "Nothing in full." } }
+            @for candidate in &told { (told_item(request, context, candidate)) }
+        }
+        @if !named.is_empty() {
+            section aria-label="Headlines" {
+                h2 { "Named by a headline" }
+                (candidate_rows(request, context, &named))
             }
         }
-        (candidate_table(request, "Told", receipt.candidates.iter().filter(|candidate| candidate.taken)))
-        (candidate_table(request, "Headlines", receipt.candidates.iter().filter(|candidate| candidate.headline)))
-        (candidate_table(request, "Left out", receipt.candidates.iter().filter(|candidate| candidate.left_out.is_some())))
+        (left_out(request, context))
+        details class="figures" id={ "figures-" (handle(&context.id)) } { summary { "All figures" } (figures(request, context)) }
+        @if can_add_standing(request) {
+            form id=(STANDING_FORM) method="post" action=(request.act_path("add_standing")) {
+                (form_fields(request, &request.here_with(&[])))
+                input type="hidden" name="role" value=(context.agent.role());
+            }
+        }
     }
 }
 
-fn candidate_table<'c>(
+/// The form that adds an item to the standing memory of the agent's role; its id.
+const STANDING_FORM: &str = "always";
+
+/// Whether the page offers the form: one receipt has one role.
+fn can_add_standing(request: &PageRequest) -> bool {
+    request.value(OTHER_PARAMETER).is_none()
+}
+
+/// What told an agent something, in words.
+const fn origin_words(origin: ContextOrigin) -> &'static str {
+    match origin {
+        ContextOrigin::Context => "a call of get_context",
+        ContextOrigin::Delegation => "the hook that delegates work",
+        ContextOrigin::Briefing => "a briefing",
+        ContextOrigin::Handoff => "a handoff that it accepted",
+        ContextOrigin::Resume => "a session that it resumed",
+    }
+}
+
+/// Why an item was a candidate, in words.
+const fn source_words(source: ContextSource) -> &'static str {
+    match source {
+        ContextSource::Retraction => "it had received it, and it was retracted",
+        ContextSource::Handoff => "a handoff waited for it",
+        ContextSource::Result => "a handoff of its own had ended",
+        ContextSource::Standing => "its standing memory",
+        ContextSource::Profile => "about its user",
+        ContextSource::TaskContext => "the state of its task",
+        ContextSource::Session => "from the session that it went on with",
+        ContextSource::Important => "one of the most important memories",
+        ContextSource::Entry => "an unread entry of its case",
+        ContextSource::Contradiction => "part of a contradiction that was new to it",
+        ContextSource::Relevant => "found by the task",
+        ContextSource::News => "new from another agent",
+    }
+}
+
+/// Why a candidate was left out, in words.
+const fn omission_words(reason: OmissionReason) -> &'static str {
+    match reason {
+        OmissionReason::Disabled => "Contexts are off for this agent",
+        OmissionReason::Quarantine => "Quarantined: it waits for a person's review",
+        OmissionReason::Superseded => "A newer one replaced it",
+        OmissionReason::Duplicate => "Another item says the same",
+        OmissionReason::Repeated => "The session had heard it, and it is unchanged",
+        OmissionReason::Threshold => "It does not fit the task well enough",
+        OmissionReason::Maximum => "The maximum number of memories was reached before it",
+        OmissionReason::Budget => "No room in the budget of tokens",
+    }
+}
+
+/// The words of a candidate as they were when the context was made.
+struct CandidateText {
+    headline: String,
+    text: String,
+    /// Whether it is a memory that other agents receive too.
+    is_memory: bool,
+}
+
+/// The text of a candidate; `None` if it has no page, or none any more.
+fn candidate_text(
     request: &PageRequest,
-    title: &str,
-    candidates: impl Iterator<Item = &'c CandidateReceipt>,
+    context: &ContextExplanation,
+    id: &str,
+) -> Option<CandidateText> {
+    match page_of(id)? {
+        "memories" => {
+            let then = json!({"id": id, "at": context.at});
+            let memory: Memory = request.call("memory_at", then).ok()?;
+            let is_memory = memory.case.is_none() && !memory.is_quarantined();
+            let text = if memory.is_quarantined() { String::new() } else { memory.text.clone() };
+            Some(CandidateText { headline: memory_glance(&memory), text, is_memory })
+        }
+        _ => {
+            let receipt: HandoffReceipt =
+                request.call("get_handoff", json!({"handoff": id})).ok()?;
+            let handoff = receipt.handoff;
+            let text = [Some(handoff.task.clone()), handoff.context.clone()];
+            let text = text.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
+            Some(CandidateText { headline: transfer(&handoff), text, is_memory: false })
+        }
+    }
+}
+
+/// An item in full, with why it was in the text and what to do about it.
+fn told_item(
+    request: &PageRequest,
+    context: &ContextExplanation,
+    candidate: &CandidateReceipt,
 ) -> Markup {
-    let candidates: Vec<_> = candidates.collect();
+    let known = candidate_text(request, context, &candidate.id);
+    html! {
+        article class="card told" {
+            @match &known {
+                Some(known) => { p class="text" { (linked_text(request, &known.text)) } }
+                None => { p class="muted" { (unknown_text(request, candidate)) } }
+            }
+            div class="row-facts" {
+                (candidate_facts(request, candidate))
+                @if let Some(known) = known.filter(|known| known.is_memory) {
+                    // The text of another agent becomes a rule only where the person reads all of it.
+                    @if can_add_standing(request) && known.text.chars().count() <= limits::STANDING_ITEM_CHARS {
+                        button type="submit" form=(STANDING_FORM) name="text" value=(known.text)
+                            title={ "Adds it to the standing memory of " (context.agent.role()) } { "Always tell this to " (context.agent.role()) }
+                    }
+                    a href=(request.path_with("review", &[("retract", &candidate.id)])) { "Never again: retract it…" }
+                }
+            }
+        }
+    }
+}
+
+/// What a candidate without a text is.
+fn unknown_text(request: &PageRequest, candidate: &CandidateReceipt) -> Markup {
+    html! {
+        @match candidate.source {
+            ContextSource::Standing => { "The standing memory " a href=(request.path("standing")) { code { (candidate.id) } } }
+            _ => { "It cannot be read any more: " (item_link(request, &candidate.id)) }
+        }
+    }
+}
+
+fn candidate_facts(request: &PageRequest, candidate: &CandidateReceipt) -> Markup {
+    html! {
+        (item_link(request, &candidate.id)) span { "by " (candidate.author) } (chip(&candidate.memory_type, "type"))
+        span { (source_words(candidate.source)) }
+        @if let Some(score) = candidate.score.filter(|score| *score >= 0.01) { span { "relevance " (format!("{score:.2}")) } }
+        @if let Some(tokens) = candidate.tokens { span { (count_text(tokens as u64, "token", "tokens")) } }
+        @if let Some(instead) = &candidate.instead { span { "instead: " (item_link(request, instead)) } }
+        @if let Some(with) = &candidate.with { span { "shown with " (item_link(request, with)) } }
+        @if !candidate.contradictions.is_empty() { (chip("contradicted", "bad")) }
+    }
+}
+
+/// Candidates by their first lines.
+fn candidate_rows(
+    request: &PageRequest,
+    context: &ContextExplanation,
+    candidates: &[&CandidateReceipt],
+) -> Markup {
+    html! {
+        ul class="rows" {
+            @for candidate in candidates {
+                li class="row" {
+                    @match (candidate_text(request, context, &candidate.id), page_of(&candidate.id)) {
+                        (Some(known), Some(page)) => { a class="row-main" href=(request.item_path(page, &candidate.id)) { (known.headline) } }
+                        _ => { div class="row-main" { (unknown_text(request, candidate)) } }
+                    }
+                    div class="row-facts" { (candidate_facts(request, candidate)) }
+                }
+            }
+        }
+    }
+}
+
+/// What was left out, by its reason.
+fn left_out(request: &PageRequest, context: &ContextExplanation) -> Markup {
+    let candidates = &context.receipt.candidates;
+    let mut groups: Vec<(OmissionReason, Vec<&CandidateReceipt>)> = Vec::new();
+    for candidate in candidates.iter().filter(|candidate| !candidate.headline) {
+        let Some(reason) = candidate.left_out else { continue };
+        match groups.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, group)) => group.push(candidate),
+            None => groups.push((reason, vec![candidate])),
+        }
+    }
+    html! {
+        @if !groups.is_empty() {
+            section aria-label="Left out" {
+                h2 { "Left out" }
+                @for (reason, group) in &groups {
+                    h3 { (omission_words(*reason)) " (" (group.len()) ")" }
+                    (candidate_rows(request, context, group))
+                }
+            }
+        }
+    }
+}
+
+/// The figures of a receipt, and those of each candidate as a table.
+fn figures(request: &PageRequest, context: &ContextExplanation) -> Markup {
+    let receipt = &context.receipt;
     let number = |value: Option<usize>| value.map(|value| value.to_string()).unwrap_or_default();
     html! {
-        h2 { (title) " (" (candidates.len()) ")" }
-        @if !candidates.is_empty() {
-            div class="scroll" { table {
-                thead { tr { th { "Item" } th { "Source" } th { "Author" } th class="number" { "Relevance" } th class="number" { "Tokens" } th class="number" { "Bytes" } th { "Why" } } }
-                tbody {
-                    @for candidate in &candidates {
-                        tr {
-                            td { (item_link(request, &candidate.id)) " " (chip(&candidate.memory_type, "type")) }
-                            td { (candidate.source.name()) }
-                            td { (candidate.author) }
-                            td class="number" { (candidate.score.map(|score| format!("{score:.2}")).unwrap_or_default()) }
-                            td class="number" { (number(candidate.tokens)) }
-                            td class="number" { (number(candidate.bytes)) }
-                            td {
-                                @if let Some(reason) = candidate.left_out { (reason.name().replace('_', " ")) }
-                                @if let Some(instead) = &candidate.instead { " instead: " (item_link(request, instead)) }
-                                @if let Some(with) = &candidate.with { "shown with " (item_link(request, with)) }
-                                @if !candidate.contradictions.is_empty() { " " (chip("contradicted", "bad")) }
-                            }
-                        }
+        dl class="facts" {
+            dt { "Journal" } dd { "after event " (context.sequence) ", in " (context.milliseconds) " ms" }
+            @if let Some(session) = &receipt.session { dt { "Session" } dd { code { (session) } } }
+            dt { "In full" } dd { "from relevance " (receipt.threshold) }
+            @if receipt.standing_left_out > 0 { dt { "Standing memory" } dd { (receipt.standing_left_out) " items left out: raise the budget" } }
+            @if receipt.handoffs_left > 0 { dt { "Handoffs" } dd { (receipt.handoffs_left) " more wait" } }
+            @if let Some(file) = &context.standing { dt { "Standing file" } dd { code { (file.file) } ", " (file.bytes) " bytes" } }
+        }
+        div class="scroll" { table {
+            thead { tr { th { "Item" } th { "Kind" } th { "Source" } th { "Author" } th class="number" { "Relevance" } th class="number" { "Tokens" } th class="number" { "Bytes" } th { "Outcome" } } }
+            tbody {
+                @for candidate in &receipt.candidates {
+                    tr {
+                        td { (item_link(request, &candidate.id)) }
+                        td { (candidate.memory_type) } td { (candidate.source.name()) } td { (candidate.author) }
+                        td class="number" { (candidate.score.map(|score| format!("{score:.2}")).unwrap_or_default()) }
+                        td class="number" { (number(candidate.tokens)) }
+                        td class="number" { (number(candidate.bytes)) }
+                        td { (outcome_words(candidate)) }
                     }
                 }
-            } }
-        }
+            }
+        } }
+    }
+}
+
+fn outcome_words(candidate: &CandidateReceipt) -> &'static str {
+    match candidate {
+        CandidateReceipt { taken: true, .. } => "in full",
+        CandidateReceipt { headline: true, .. } => "headline",
+        CandidateReceipt { left_out, .. } => left_out.map_or("", omission_words),
+    }
+}
+
+/// The page that an item of a context has.
+fn page_of(id: &str) -> Option<&'static str> {
+    match id.split_once('_')?.0 {
+        "mem" => Some("memories"),
+        "hnd" => Some("handoffs"),
+        _ => None,
     }
 }
 
 /// An item of a context, which leads to its page if it has one.
 fn item_link(request: &PageRequest, id: &str) -> Markup {
-    let page = match id.split('_').next() {
-        Some("mem") => Some("memories"),
-        Some("hnd" | "hof" | "handoff") => Some("handoffs"),
-        _ => None,
-    };
     html! {
-        @match page {
+        @match page_of(id) {
             Some(page) => { a href=(request.item_path(page, id)) { code { (handle(&id)) } } }
             None => { code { (id) } }
         }

@@ -3,17 +3,21 @@
 use commonbook::base::error::Result;
 use commonbook::base::page::Page;
 use commonbook::model::contradiction::{
-    Contradiction, ContradictionSide, ContradictionStatus, NearPair, PairRelation, PairSide,
+    Contradiction, ContradictionResolution, ContradictionSide, ContradictionStatus, NearPair,
+    PairRelation, PairSide,
 };
 use commonbook::model::memory::Memory;
+use commonbook_text::word_diff::{StretchKind, word_diff};
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
 
 use super::super::parts::{
-    act_button, agent, chip, choice, empty_list, form_fields, handle, next_page, time,
+    act_button, agent, bulk_form, chip, choice, empty_list, form_fields, handle, next_page, pick,
+    time,
 };
 use super::super::request::{PageContent, PageRequest, SameCall};
 use super::super::word_diff::marked_side;
+use crate::calls::words::{beginning, one_line};
 
 /// What shows near pairs instead of contradictions.
 const PAIRS_STATUS: &str = "near pairs";
@@ -49,19 +53,12 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
                 (empty_list("There are none of this status.", "Two agents that say different things of the same subject appear here; nobody settles them but you."))
             } @else {
                 ol class="rows" {
-                    @for found in &page.items {
-                        li class="row" id=(found.id) {
-                            a class="row-main" href=(request.item_path("contradictions", &found.id.to_string())) { (found.reason) }
-                            div class="row-facts" {
-                                code { (handle(&found.id)) } (time(found.found_at)) (chip(found.kind.name(), "type"))
-                                (status_chip(found)) span { "confidence " (format!("{:.2}", found.confidence)) ", found by " (found.finder()) }
-                            }
-                        }
-                    }
+                    @for (found, mirrored) in once_each(&page.items) { (contradiction_row(request, found, &mirrored)) }
                 }
                 (next_page(request, page.next.as_ref()))
             }
         }
+        @if page.items.iter().any(is_open) { (settle_selected(request)) }
     };
     let same = vec![SameCall::new(
         "detect_contradictions",
@@ -69,6 +66,96 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         &["contradictions", "list"],
     )];
     Ok(PageContent { title: "Contradictions".to_owned(), main, same })
+}
+
+/// The contradictions with different sentences, in their order, each with those that say the same of other
+/// memories.
+fn once_each(all: &[Contradiction]) -> Vec<(&Contradiction, Vec<&Contradiction>)> {
+    let sentences = |found: &Contradiction| {
+        let mut sentences = found.memories.each_ref().map(|side| one_line(&side.text));
+        sentences.sort();
+        (found.status, sentences)
+    };
+    let mut once: Vec<(&Contradiction, Vec<&Contradiction>)> = Vec::new();
+    for found in all {
+        match once.iter_mut().find(|(first, _)| sentences(first) == sentences(found)) {
+            Some((_, mirrored)) => mirrored.push(found),
+            None => once.push((found, Vec::new())),
+        }
+    }
+    once
+}
+
+/// A contradiction by its subject, with both sentences.
+fn contradiction_row(
+    request: &PageRequest,
+    found: &Contradiction,
+    mirrored: &[&Contradiction],
+) -> Markup {
+    let path = |found: &Contradiction| request.item_path("contradictions", &found.id.to_string());
+    let [older, newer] = &found.memories;
+    let sentence = |side: &ContradictionSide, other: &ContradictionSide| {
+        html! {
+            p class="line" { (agent(request, &side.owner)) ", " (time(side.at)) ": " (marked_side(&side.text, &other.text)) }
+        }
+    };
+    let subject = subject(found, &older.text, &newer.text);
+    html! {
+        li class="row" id=(found.id) {
+            @if is_open(found) { (pick("contradiction", &found.id, &subject)) }
+            a class="row-main" href=(path(found)) { strong { (subject) } }
+            (sentence(older, newer)) (sentence(newer, older))
+            div class="row-facts" {
+                code { (handle(&found.id)) } span { "found " (time(found.found_at)) " by " (found.finder()) } (chip(found.kind.name(), "type"))
+                (status_chip(found)) span { "confidence " (format!("{:.2}", found.confidence)) }
+                @if !mirrored.is_empty() {
+                    span { "the same of other memories: " @for one in mirrored { a href=(path(one)) { code { (handle(&one.id)) } } " " } }
+                }
+            }
+        }
+    }
+}
+
+fn is_open(found: &Contradiction) -> bool {
+    found.status == ContradictionStatus::Open
+}
+
+/// The buttons that settle the selected contradictions. `Enter` in the text presses the first one.
+fn settle_selected(request: &PageRequest) -> Markup {
+    let act = request.act_path("resolve_contradiction");
+    let buttons = html! {
+        label { "In which context each holds" input type="text" name="context" placeholder="one in tests, the other in production"; }
+        button type="submit" formaction=(act) name="resolution" value=(ContradictionResolution::KeepBoth.name()) { "Keep both of each" }
+        button type="submit" formaction=(act) name="resolution" value=(ContradictionResolution::KeepNewer.name()) { "Keep the newer of each" }
+    };
+    bulk_form(request, &buttons)
+}
+
+/// Characters of a subject.
+const SUBJECT_CHARS_MAX: usize = 90;
+
+/// What a contradiction is about: the heading of both memories; or the words that both sentences share
+/// before the first difference, or after it; or the reason.
+fn subject(found: &Contradiction, older: &str, newer: &str) -> String {
+    let [first, second] = found.memories.each_ref().map(|side| side.title.as_ref());
+    if let Some(title) = first.filter(|_| first == second) {
+        return beginning(title, SUBJECT_CHARS_MAX);
+    }
+    let words = shared_words(older, newer).unwrap_or_else(|| found.reason.clone());
+    beginning(&words, SUBJECT_CHARS_MAX)
+}
+
+/// The words that two texts share in the sentence in which they first differ.
+fn shared_words(older: &str, newer: &str) -> Option<String> {
+    let stretches = word_diff(older, newer);
+    let place = stretches.iter().position(|stretch| stretch.kind != StretchKind::Same)?;
+    let is_end = |c: char| matches!(c, '.' | '!' | '?' | '\n');
+    let before = place.checked_sub(1).map(|before| stretches[before].text.trim_end());
+    let before = before.and_then(|text| text.rsplit(is_end).next());
+    let after = stretches[place..].iter().find(|stretch| stretch.kind == StretchKind::Same);
+    let after = after.and_then(|stretch| stretch.text.split(is_end).next());
+    let words = [before, after].into_iter().flatten().map(str::trim);
+    words.into_iter().find(|words| !words.is_empty()).map(str::to_owned)
 }
 
 /// Lists near pairs without an answer, each with its four answers.
@@ -143,7 +230,8 @@ pub(super) fn show_contradiction(request: &PageRequest, item: &str) -> Result<Pa
     let (older_text, newer_text) = (text(older), text(newer));
     let main = html! {
         p class="path" { a href=(request.path("contradictions")) { "Contradictions" } " / " code { (handle(&found.id)) } }
-        h1 { (found.reason) }
+        h1 { (subject(&found, &older_text, &newer_text)) }
+        p { (found.reason) "." }
         section id="contradiction" data-live="contradiction.* memory.*" aria-label="Both sides" {
             p { (status_chip(&found)) " " (chip(found.kind.name(), "type")) " confidence " (format!("{:.2}", found.confidence)) ", found " (time(found.found_at)) " by " (found.finder()) }
             @if let Some(resolved) = &found.resolved {
@@ -228,6 +316,25 @@ fn settle_forms(request: &PageRequest, found: &Contradiction, newer_text: &str) 
                     button type="submit" { "Save and supersede both" }
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_subject_is_what_both_sentences_share_where_they_differ() {
+        let table = [
+            ("It retries three times", "It retries five times", Some("It retries")),
+            ("Ann leads the team", "Bert leads the team", Some("leads the team")),
+            ("We met. It runs at 02:00", "We met. It runs at 04:00", Some("It runs at")),
+            ("red", "blue", None),
+            ("the same", "the same", None),
+        ];
+        for (older, newer, expected) in table {
+            assert_eq!(shared_words(older, newer).as_deref(), expected, "{older}");
         }
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::graphs::{self, DrawnEdge, DrawnNode};
 use super::super::parts::{
-    act_button, agent, chip, empty_list, form_fields, handle, next_page, time,
+    act_button, agent, chip, empty_list, form_fields, handle, linked_text, next_page, time,
 };
 use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::calls::output::count_text;
@@ -182,7 +182,7 @@ pub(super) fn show_entity(request: &PageRequest, item: &str) -> Result<PageConte
         }
         div id="entity" data-live="entity.*" {
             h1 { (entity.value) " " (chip(entity.entity_type.name(), "type")) }
-            @if let Some(context) = &entity.context { p class="text" { (context) } }
+            @if let Some(context) = &entity.context { p class="text" { (linked_text(request, context)) } }
             (facts(request, &details))
         }
         (attributes(request, entity, &back))

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::graphs::{self, DrawnEdge, DrawnNode};
 use super::super::parts::{
-    agent, chip, choice, empty_list, form_fields, handle, next_page, tile, time,
+    agent, chip, choice, empty_list, form_fields, handle, linked_text, next_page, tile, time,
 };
 use super::super::request::{LINES_SUFFIX, PageContent, PageRequest, SameCall, items_on_lines};
 use crate::calls::output::count_text;
@@ -453,14 +453,14 @@ pub(super) fn show_handoff(request: &PageRequest, item: &str) -> Result<PageCont
         div id="handoff" data-live="handoff.*" {
             h1 { (agent(request, &handoff.from)) " → " (agent(request, &handoff.to)) " " (status_chip(handoff.status)) }
             @if let Some(cycle) = &handoff.cycle { p class="error" { (cycle.cycle_text()) } }
-            p class="text" { (handoff.task) }
-            @if let Some(context) = &handoff.context { h2 { "Context" } p class="text" { (context) } }
+            p class="text" { (linked_text(request, &handoff.task)) }
+            @if let Some(context) = &handoff.context { h2 { "Context" } p class="text" { (linked_text(request, context)) } }
             (lines("Decisions made", &handoff.decisions_made))
             (lines("Next steps", &handoff.next_steps))
             (lines("Files", &handoff.active_files))
             @if let Some(note) = &handoff.note {
                 h2 { @if handoff.status == HandoffStatus::Completed { "Result" } @else { "Reason" } }
-                p class="text" { (note) }
+                p class="text" { (linked_text(request, note)) }
             }
             (facts(request, handoff))
         }

@@ -1,5 +1,8 @@
-//! Health: the store, the index, the model, the followers, the slow calls and the webhooks of this server,
-//! and what `doctor` says of its home.
+//! Health: the store, the index, the model, the last hour, the followers, the slow calls and the webhooks of
+//! this server, and what `doctor` says of its home.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 use commonbook::base::error::Result;
 use commonbook::model::access;
@@ -12,8 +15,12 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::super::parts::{act_button, agent, chip, handle, time};
+use super::super::plots::{self, PlotFrame, Series};
 use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::background::health::{self, HealthCheck};
+use crate::calls::call_history::{
+    CallCount, HISTORY_STEP, HistoryMinute, HomeSizes, history_begin,
+};
 use crate::calls::metrics::server_metrics;
 use crate::calls::output::count_text;
 use crate::calls::slow_calls::SlowCall;
@@ -34,7 +41,8 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         h1 { "Health" }
         @if may_look { (home(request)?) }
         @if let Some(figures) = &figures {
-            (followers(figures))
+            (last_hour(request))
+            (followers(request, figures))
             (slow_calls(request))
         }
         section id="webhooks" data-live="*" aria-label="Webhooks" {
@@ -104,7 +112,104 @@ fn home(request: &PageRequest) -> Result<Markup> {
     })
 }
 
-fn followers(figures: &HomeFigures) -> Markup {
+/// The labels below a plot of the last hour.
+const HOUR_TIMES: [&str; 5] = ["60 minutes ago", "45", "30", "15 minutes ago", "now"];
+
+/// Verbs whose times the page shows, those called most often first.
+const SHOWN_VERBS_MAX: usize = 12;
+
+/// The calls, errors, times and sizes of the last hour.
+fn last_hour(request: &PageRequest) -> Markup {
+    let minutes = server_metrics().map(|metrics| metrics.history().minutes(request.now));
+    let minutes = minutes.unwrap_or_default();
+    let frame = |title, unit| PlotFrame {
+        title,
+        unit,
+        since: history_begin(request.now),
+        step: HISTORY_STEP,
+        times: &HOUR_TIMES,
+    };
+    let series = |name, colour, value: &dyn Fn(&HistoryMinute) -> u64| Series {
+        name,
+        colour,
+        values: minutes.iter().map(value).collect(),
+    };
+    let calls = [
+        series("succeeded", 0, &|minute| minute.all().calls - minute.all().errors),
+        series("failed", 4, &|minute| minute.all().errors),
+    ];
+    let slowest = [series("slowest call", 2, &|minute| milliseconds(minute.all().slowest))];
+    let size =
+        |read: fn(HomeSizes) -> u64| move |minute: &HistoryMinute| minute.sizes.map_or(0, read);
+    let store = [series("store", 3, &size(|sizes| sizes.store_bytes / 1_024))];
+    let memories = [
+        series("with a vector", 0, &size(|sizes| sizes.memories.saturating_sub(sizes.unembedded))),
+        series("without one", 1, &size(|sizes| sizes.unembedded)),
+    ];
+    html! {
+        section id="hour" data-live="*" aria-label="The last hour" {
+            h2 { "The last hour of this server" }
+            div class="halves" {
+                (plots::bars(&frame("Calls a minute", ""), &calls))
+                (plots::bars(&frame("Slowest call of each minute", "ms"), &slowest))
+                (plots::bars(&frame("Memories in the index", "memories"), &memories))
+                (plots::bars(&frame("Store on the disk", "KiB"), &store))
+            }
+            h3 { "Calls by verb" }
+            (verb_table(&minutes))
+        }
+    }
+}
+
+/// The verbs of the last hour with their times, and the mean of each minute as a small plot.
+fn verb_table(minutes: &[HistoryMinute]) -> Markup {
+    let mut verbs: BTreeMap<&str, CallCount> = BTreeMap::new();
+    for (verb, count) in minutes.iter().flat_map(|minute| &minute.verbs) {
+        let known = verbs.entry(verb).or_default();
+        *known = known.plus(*count);
+    }
+    let mut verbs: Vec<_> = verbs.into_iter().collect();
+    verbs.sort_by_key(|(_, count)| std::cmp::Reverse(count.calls));
+    let mean = |verb: &str| {
+        let counts = minutes.iter().map(|minute| minute.verbs.get(verb).copied());
+        let means = counts.map(|count| count.unwrap_or_default().mean());
+        means.map(|mean| u64::try_from(mean.as_micros()).unwrap_or(u64::MAX)).collect::<Vec<_>>()
+    };
+    html! {
+        @if verbs.is_empty() { p class="muted" { "No call has ended yet." } }
+        @else {
+            div class="scroll" { table {
+                thead { tr { th { "Verb" } th class="number" { "Calls" } th class="number" { "Failed" } th class="number" { "Mean, ms" } th class="number" { "Slowest, ms" } th { "Mean of each minute" } } }
+                tbody {
+                    @for (verb, count) in verbs.iter().take(SHOWN_VERBS_MAX) {
+                        tr {
+                            td { code { (verb) } }
+                            td class="number" { (count.calls) } td class="number" { (count.errors) }
+                            td class="number" { (format!("{:.1}", count.mean().as_secs_f64() * 1_000.0)) }
+                            td class="number" { (format!("{:.1}", count.slowest.as_secs_f64() * 1_000.0)) }
+                            td { (plots::small_line(&mean(verb))) }
+                        }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+/// A time in whole milliseconds, rounded up: what took any time is seen.
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_micros().div_ceil(1_000)).unwrap_or(u64::MAX)
+}
+
+/// How many memories wait for a vector; with the model off, none does.
+fn waiting_vectors(request: &PageRequest, unembedded: u64) -> String {
+    match request.book().index().embedding_model() {
+        Ok(None) => "they are compared by words: the model is off".to_owned(),
+        Ok(Some(_)) | Err(_) => format!("{unembedded} wait for their vector"),
+    }
+}
+
+fn followers(request: &PageRequest, figures: &HomeFigures) -> Markup {
     let HomeFigures { index, streams, .. } = figures;
     html! {
         section id="followers" data-live="*" aria-label="Followers of the journals" {
@@ -126,7 +231,7 @@ fn followers(figures: &HomeFigures) -> Markup {
             } }
             dl class="facts" {
                 dt { "Index position" } dd { (index.read) " events read, " (index.written) " of them in its files" }
-                dt { "Memories in the index" } dd { (index.memories) " of " (count_text(index.workspaces, "workspace", "workspaces")) ", and " (index.unembedded) " wait for their vector" }
+                dt { "Memories in the index" } dd { (index.memories) " of " (count_text(index.workspaces, "workspace", "workspaces")) "; " (waiting_vectors(request, index.unembedded)) }
                 dt { "Writes in the queue" } dd { (figures.queued_writes) }
                 dt { "Searches" } dd { (figures.running_searches) " run, " (figures.waiting_searches) " wait" }
             }

@@ -1,6 +1,6 @@
 //! Who knows what: agents and facts, what each knows as it is, as it was, or not at all.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use commonbook::base::error::Result;
 use commonbook::base::page::Page;
@@ -9,8 +9,9 @@ use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::super::parts::{chip, choice, empty_list, handle, next_page};
+use super::super::parts::{agent, chip, choice_in_words, empty_list, handle, next_page};
 use super::super::request::{PageContent, PageRequest, SameCall};
+use crate::calls::output::count_text;
 use crate::calls::words::beginning;
 
 /// Agents that the table shows at most.
@@ -37,20 +38,16 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         fields.insert("at".to_owned(), json!(at.to_string()));
     }
     let page: Page<KnownMemory> = request.call("who_knows", Value::Object(fields.clone()))?;
-    let agents: BTreeSet<String> = page
-        .items
-        .iter()
-        .flat_map(|known| known.agents.iter().map(|one| one.agent.to_string()))
-        .collect();
+    let agents = agents_by_knowledge(&page.items);
     let main = html! {
         h1 { "Who knows what" }
         form class="filters" action=(request.path("knowledge")) method="get" {
-            label { "Agent" input type="text" name="owner" value=(request.value("owner").unwrap_or_default()); }
-            label { "What it and this one do not know alike" input type="text" name="with" value=(request.value("with").unwrap_or_default()); }
-            label { "Entity" input type="text" name="entity" value=(request.value("entity").unwrap_or_default()) placeholder="tool:PostgreSQL"; }
-            label { "Case" input type="text" name="case" value=(request.value("case").unwrap_or_default()); }
-            (choice("state", "State", &["", "current", "stale", "never"], request.value("state")))
-            label { "As of, days ago: " output { (days) }
+            label { "What this agent knows" input type="text" name="owner" value=(request.value("owner").unwrap_or_default()); }
+            label { "and this one knows differently" input type="text" name="with" value=(request.value("with").unwrap_or_default()); }
+            label { "Facts about the entity" input type="text" name="entity" value=(request.value("entity").unwrap_or_default()) placeholder="tool:PostgreSQL"; }
+            label { "Entries of the case" input type="text" name="case" value=(request.value("case").unwrap_or_default()); }
+            (choice_in_words("state", "Only facts that an agent", &["", "current", "stale", "never"], &state_filter, request.value("state")))
+            label { "As of this many days ago: " output { (days) }
                 input type="range" name="days" min="0" max=(SLIDER_DAYS) step="1" value=(days); }
             button type="submit" { "Show" }
         }
@@ -68,27 +65,69 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     Ok(PageContent { title: "Who knows what".to_owned(), main, same })
 }
 
+/// The agents of a page of facts: those that know most of them as they are first, then those that know
+/// most at all.
+fn agents_by_knowledge(facts: &[KnownMemory]) -> Vec<AgentColumn> {
+    let mut agents: BTreeMap<&str, AgentColumn> = BTreeMap::new();
+    for known in facts.iter().flat_map(|fact| &fact.agents) {
+        let name = known.agent.as_str();
+        let column = agents.entry(name).or_insert_with(|| AgentColumn {
+            name: name.to_owned(),
+            current: 0,
+            stale: 0,
+        });
+        match known.state {
+            KnowledgeState::Current => column.current += 1,
+            KnowledgeState::Stale => column.stale += 1,
+            KnowledgeState::Never => {}
+        }
+    }
+    let mut columns: Vec<_> = agents.into_values().collect();
+    columns.sort_by_key(|column| std::cmp::Reverse((column.current, column.stale)));
+    columns
+}
+
+/// An agent as a column of the table.
+struct AgentColumn {
+    name: String,
+    /// Facts that it knows as they are.
+    current: usize,
+    /// Facts that it knows as they were.
+    stale: usize,
+}
+
+/// A state in the filter, behind "Only facts that an agent".
+fn state_filter(state: &str) -> String {
+    let words = match state.parse() {
+        Ok(KnowledgeState::Current) => "knows as they are",
+        Ok(KnowledgeState::Stale) => "knows as they were",
+        Ok(KnowledgeState::Never) => "has never received",
+        Err(_) => "knows or not",
+    };
+    words.to_owned()
+}
+
 fn table(
     request: &PageRequest,
     facts: &[KnownMemory],
-    agents: &BTreeSet<String>,
+    agents: &[AgentColumn],
     at: Timestamp,
 ) -> Markup {
-    let shown: Vec<&String> = agents.iter().take(SHOWN_AGENTS_MAX).collect();
+    let shown = &agents[..agents.len().min(SHOWN_AGENTS_MAX)];
     let more = agents.len() - shown.len();
     html! {
         @if more > 0 { p class="muted" { (more) " further agents know some of it: name one above." } }
         div class="scroll" { table {
-            thead { tr { th { "Fact" } @for name in &shown { th { (name) } } } }
+            thead { tr { th { "Fact" } @for column in shown { th { (agent(request, &column.name)) br; (column.current) " known" @if column.stale > 0 { ", " (column.stale) " outdated" } } } } }
             tbody {
                 @for fact in facts {
                     tr {
-                        td { a href=(request.item_path("memories", &fact.memory.to_string())) { (beginning(&fact.says, SAID_CHARS_MAX)) }
+                        td class="fact" { a href=(request.item_path("memories", &fact.memory.to_string())) { (beginning(&fact.says, SAID_CHARS_MAX)) }
                             " " span class="muted" { code { (handle(&fact.memory)) } " by " (fact.owner) }
                             @if fact.retraction.is_some() { " " (chip("retracted", "bad")) }
                             @if fact.superseded_by.is_some() { " " (chip("superseded", "quiet")) } }
-                        @for name in &shown {
-                            td { (state(request, fact.agents.iter().find(|one| one.agent.as_str() == name.as_str()), at)) }
+                        @for column in shown {
+                            td { (state(request, fact.agents.iter().find(|one| one.agent.as_str() == column.name), at)) }
                         }
                     }
                 }
@@ -97,23 +136,31 @@ fn table(
     }
 }
 
+/// What an agent knows of a fact, in words, and since when.
 fn state(request: &PageRequest, known: Option<&AgentKnowledge>, at: Timestamp) -> Markup {
-    let Some(known) = known else { return html! { span class="muted" { "–" } } };
-    let kind = match known.state {
-        KnowledgeState::Current => "good",
-        KnowledgeState::Stale => "warn",
-        KnowledgeState::Never => "quiet",
+    let Some(known) = known else {
+        return html! { span class="muted" title="never received it" { "–" } };
     };
-    let since = known.at.map(|told| at.duration_since(told).as_hours());
-    let title =
-        known.at.map(|told| format!("told {}, by {}", told.strftime("%F %H:%M UTC"), known.origin));
+    let (words, kind) = match known.state {
+        KnowledgeState::Current => ("knows it", "good"),
+        KnowledgeState::Stale => ("knows it as it was", "warn"),
+        KnowledgeState::Never => ("never received it", "quiet"),
+    };
+    let since = known.at.map(|received| at.duration_since(received).as_hours() / 24);
+    let title = known.at.map(|received| {
+        format!("received {}, by {}", received.strftime("%F %H:%M UTC"), known.origin)
+    });
     html! {
         span title=[title] {
             @match &known.context {
-                Some(context) => { a href=(request.item_path("contexts", &context.to_string())) { (chip(known.state.name(), kind)) } }
-                None => { (chip(known.state.name(), kind)) }
+                Some(context) => { a href=(request.item_path("contexts", &context.to_string())) { (chip(words, kind)) } }
+                None => { (chip(words, kind)) }
             }
-            @if let Some(hours) = since { " " span class="muted" { (hours / 24) "d" } }
+            @match since {
+                Some(0) => { " " span class="muted" { "today" } }
+                Some(days) => { " " span class="muted" { "for " (count_text(u64::try_from(days).unwrap_or_default(), "day", "days")) } }
+                None => {}
+            }
         }
     }
 }

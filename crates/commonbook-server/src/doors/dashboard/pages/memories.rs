@@ -5,17 +5,20 @@ use commonbook::base::page::Page;
 use commonbook::model::contradiction::Contradiction;
 use commonbook::model::handoff::Handoff;
 use commonbook::model::knowledge::{AgentKnowledge, KnownMemory};
-use commonbook::model::memory::{Memory, MemoryRevision, RevisionHistory};
+use commonbook::model::memory::{
+    Memory, MemoryDifference, MemoryRevision, RevisionHistory, state_differences,
+};
 use commonbook::model::search::{SearchHit, SearchResponse};
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
 
 use super::super::parts::{
-    act_button, agent, chip, choice, empty_list, form_fields, handle, memory_marks, memory_row,
-    next_page, time,
+    act_button, agent, bulk_form, chip, choice, choice_in_words, empty_list, form_fields, handle,
+    linked_text, memory_marks, memory_row, next_page, pick, time,
 };
 use super::super::request::{PageContent, PageRequest, SameCall};
 use super::super::word_diff::word_diff;
+use crate::calls::words::memory_glance;
 
 /// Memories on one page of the list.
 const LISTED_MEMORIES: u32 = 50;
@@ -23,7 +26,10 @@ const LISTED_MEMORIES: u32 = 50;
 /// The parameters of the URL that narrow both a search and a list.
 const FILTERS: [&str; 6] = ["owner", "memory_type", "topic", "importance", "trust", "session"];
 
-/// Shows what a search finds, or all memories, newest first.
+/// Those that narrow what changed.
+const CHANGE_FILTERS: [&str; 4] = ["owner", "memory_type", "topic", "cursor"];
+
+/// Shows what a search finds, what changed since a time, or all memories, newest first.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let mut fields = Map::new();
     for name in FILTERS {
@@ -35,9 +41,10 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         fields.insert("cursor".to_owned(), json!(cursor));
     }
     let query = request.value("q");
-    let (list, same) = match query {
-        Some(query) => search(request, query, fields)?,
-        None => list(request, fields)?,
+    let (list, same) = match (query, request.value("since")) {
+        (Some(query), _) => search(request, query, fields)?,
+        (None, Some(since)) => changes(request, since, fields)?,
+        (None, None) => list(request, fields)?,
     };
     let main = html! {
         h1 { "Memories" }
@@ -64,11 +71,12 @@ fn filter_form(request: &PageRequest) -> Markup {
             label { "Author" input type="text" name="owner" value=(request.value("owner").unwrap_or_default()); }
             label { "Type" input type="text" name="memory_type" value=(request.value("memory_type").unwrap_or_default()) list="types"; }
             label { "Topic" input type="text" name="topic" value=(request.value("topic").unwrap_or_default()); }
-            (choice("importance", "At least", &["", "low", "normal", "high", "critical"], request.value("importance")))
+            (choice("importance", "Importance at least", &["", "low", "normal", "high", "critical"], request.value("importance")))
             (choice("trust", "Trust", &["", "normal", "untrusted", "quarantined"], request.value("trust")))
             @if request.value("q").is_none() {
-                (choice("sort", "Most", &["", "found", "told", "used", "access_count"], request.value("sort")))
+                (choice_in_words("sort", "Sorted by", &["", "found", "told", "used", "access_count"], &sort_words, request.value("sort")))
             }
+            label { "Changed since" input type="text" name="since" value=(request.value("since").unwrap_or_default()) placeholder="yesterday, 7d, 2026-11-01"; }
             datalist id="types" {
                 @for kind in ["semantic", "episodic", "procedural", "decision", "learning", "profile", "task_context"] {
                     option value=(kind) {}
@@ -78,6 +86,61 @@ fn filter_form(request: &PageRequest) -> Markup {
             @if !request.query().is_empty() { a class="quiet" href=(request.own_path()) { "Clear" } }
         }
     }
+}
+
+/// An order of the list, in words.
+fn sort_words(sort: &str) -> String {
+    let words = match sort {
+        "" => "newest first",
+        "found" => "found most often",
+        "told" => "told most often",
+        "used" => "used most often",
+        _ => "found, told and used most often",
+    };
+    words.to_owned()
+}
+
+/// What changed since a time: each memory as it is now, with the words that differ.
+fn changes(
+    request: &PageRequest,
+    since: &str,
+    mut fields: Map<String, Value>,
+) -> Result<(Markup, SameCall)> {
+    fields.retain(|name, _| CHANGE_FILTERS.contains(&name.as_str()));
+    fields.insert("since".to_owned(), json!(since));
+    fields.insert("limit".to_owned(), json!(LISTED_MEMORIES));
+    let page: Page<MemoryDifference> =
+        request.call("diff_memories", Value::Object(fields.clone()))?;
+    let line = |change: &MemoryDifference| {
+        let (chip_text, kind, words) = match &change.before {
+            None => ("new", "good", None),
+            Some(before) => {
+                let words = (before.text != change.after.text)
+                    .then(|| word_diff(&before.text, &change.after.text));
+                ("changed", "warn", words)
+            }
+        };
+        let states = change.before.iter().flat_map(|then| state_differences(then, &change.after));
+        let states: Vec<String> = states.collect();
+        html! {
+            (chip(chip_text, kind))
+            @for state in &states { (chip(state, "quiet")) }
+            @if let Some(words) = words { p class="line" { (words) } }
+        }
+    };
+    let list = html! {
+        p { "What is new or has changed since " (since) ". " a href=(request.here_with(&[("since", None), ("cursor", None)])) { "Show all memories" } }
+        section id="list" data-live="memory.*" aria-label="Changed memories" {
+            @if page.items.is_empty() {
+                (empty_list("Nothing changed since then.", "Choose an earlier time, or fewer filters."))
+            } @else {
+                ol class="rows" { @for change in &page.items { (memory_row(request, &change.after, &line(change))) } }
+            }
+            (next_page(request, page.next.as_ref()))
+        }
+    };
+    let same = SameCall::new("diff_memories", Value::Object(fields), &["diff", "--since", since]);
+    Ok((list, same))
 }
 
 fn search(
@@ -137,6 +200,7 @@ fn list(request: &PageRequest, mut fields: Map<String, Value>) -> Result<(Markup
         fields.insert("deleted".to_owned(), json!(true));
     }
     let page: Page<Memory> = request.call("list_memories", Value::Object(fields.clone()))?;
+    let can_act = request.value("deleted").is_none();
     let list = html! {
         p {
             @if request.value("deleted").is_some() {
@@ -149,12 +213,28 @@ fn list(request: &PageRequest, mut fields: Map<String, Value>) -> Result<(Markup
             @if page.items.is_empty() {
                 (empty_list("There are no memories here.", "Save one above, or with: commonbook save The staging database is reset every Sunday"))
             } @else {
-                ol class="rows" { @for memory in &page.items { (memory_row(request, memory, &usage(memory))) } }
+                ol class="rows" {
+                    @for memory in &page.items {
+                        (memory_row(request, memory, &html! { (usage(memory)) @if can_act && !memory.is_quarantined() { (pick("id", &memory.id, &memory_glance(memory))) } }))
+                    }
+                }
                 (next_page(request, page.next.as_ref()))
             }
         }
+        @if can_act && !page.items.is_empty() { (selected_acts(request)) }
     };
     Ok((list, SameCall::new("list_memories", Value::Object(fields), &["list", "--limit", "50"])))
+}
+
+/// The buttons for the selected memories: what is of others can be retracted, not deleted. `Enter` in the
+/// reason presses the first one.
+fn selected_acts(request: &PageRequest) -> Markup {
+    let buttons = html! {
+        label { "Why they are wrong" input type="text" name="reason"; }
+        button type="submit" class="danger" formaction=(request.act_path("retract_memory")) { "Retract" }
+        button type="submit" formaction=(request.act_path("delete_memory")) { "Delete" }
+    };
+    bulk_form(request, &buttons)
 }
 
 /// How often a memory reached readers.
@@ -183,7 +263,7 @@ pub(super) fn show_memory(request: &PageRequest, item: &str) -> Result<PageConte
         p class="path" { a href=(request.path("memories")) { "Memories" } " / " code { (handle(&memory.id)) } }
         article id="memory" data-live="memory.*" {
             h1 { (memory.title.clone().unwrap_or_else(|| "Memory".to_owned())) }
-            p class="text" { (memory.text) }
+            p class="text" { (linked_text(request, &memory.text)) }
             @if let Some(summary) = &memory.summary { p { strong { "Summary: " } (summary) } }
             p { (chip(memory.memory_type.as_str(), "type")) (memory_marks(&memory))
                 @for topic in &memory.topics { a class="chip topic" href=(request.path_with("memories", &[("topic", topic)])) { (topic) } } }

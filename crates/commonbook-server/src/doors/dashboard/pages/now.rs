@@ -1,23 +1,22 @@
-//! Now: events as they happen and over time, the agents at work, what each received, and the work that
-//! waits.
+//! Now: the work that waits for the person, events as they happen and over time, what each agent received,
+//! and the agents at work.
 
 use commonbook::base::error::{Error, Result};
 use commonbook::base::page::Page;
 use commonbook::model::agent::{AgentList, AgentRecord};
 use commonbook::model::event::{Event, EventPage, EventRates, RatePeriod};
-use commonbook::model::handoff::Handoff;
-use commonbook::model::memory::Memory;
 use commonbook::model::stats::WorkspaceStats;
 use commonbook::prompt::context::ContextSummary;
 use jiff::SignedDuration;
 use maud::{Markup, html};
 use serde_json::json;
 
-use super::super::parts::{agent, chip, empty_list, tile, time};
-use super::super::plots::{self, Series, TimeMark};
+use super::super::parts::{agent, chip, empty_list, time};
+use super::super::plots::{self, PlotFrame, Series, TimeMark};
 use super::super::request::{PageContent, PageRequest, SameCall};
+use super::open_work::open_work;
 use crate::calls::output::count_text;
-use crate::calls::words::{event_words, transfer};
+use crate::calls::words::event_words;
 
 /// Events that the page shows.
 const SHOWN_EVENTS: u64 = 40;
@@ -32,6 +31,9 @@ const EVENT_WINDOWS_MAX: usize = 5;
 
 /// Contexts of the time line.
 const TIMED_CONTEXTS_MAX: u64 = 100;
+
+/// Agents at work that the page names.
+const SHOWN_AGENTS_MAX: usize = 12;
 
 /// Contexts of the table below it.
 const SHOWN_CONTEXTS_MAX: usize = 15;
@@ -51,8 +53,7 @@ const OTHER_COLOUR: usize = 1;
 /// How long after its last call an agent counts as at work.
 const AT_WORK: SignedDuration = SignedDuration::from_mins(30);
 
-/// Shows what happens in the workspace now. Contradictions are those found so far: the page waits for no
-/// comparison, and reads itself again when one is found.
+/// Shows what waits for the person, and what happens in the workspace now.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let stats: WorkspaceStats = request.call("get_memory_stats", json!({}))?;
     let events = newest_events(request, &stats)?;
@@ -61,44 +62,39 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let agents: AgentList = request.call("list_agents", json!({}))?;
     let recent = json!({"since": rates.since, "limit": TIMED_CONTEXTS_MAX});
     let contexts: Page<ContextSummary> = request.call("list_contexts", recent)?;
-    let handoffs: Page<Handoff> = request
-        .call("list_handoffs", json!({"side": "all", "status": ["pending"], "limit": 100}))?;
-    let waiting: Option<Page<Memory>> =
-        request.call("list_quarantined", json!({"limit": 100})).ok();
-    let reviews = waiting.map_or(0, |page| page.items.len());
     let main = html! {
-        h1 { "Now" }
-        section class="tiles" id="tiles" data-live="*" aria-label="Counts" {
-            (tile(&stats.memories, "memories", &request.path("memories")))
-            (tile(&agents.items.len(), "agents", &request.path("agents")))
-            (tile(&handoffs.items.len(), "handoffs wait", &request.path_with("handoffs", &[("status", "pending")])))
-            (tile(&stats.contradictions, "contradictions open", &request.path("contradictions")))
-            (tile(&reviews, "memories to review", &request.path("review")))
-        }
-        section id="rates" data-live="*" aria-label="Events over time" {
-            h2 { "Events over " (period_words(period)) }
-            (period_links(request, period))
-            (rate_plot(&rates, period))
-        }
-        section id="contexts" data-live="context.built agent.memory.loaded handoff.*" aria-label="What agents received" {
-            h2 { "What agents received" }
-            (delegations(request, &contexts, &rates))
+        div class="page-head" {
+            h1 { "Now" }
+            p id="counts" class="counts" data-live="*" {
+                a href=(request.path("memories")) { (count_text(stats.memories, "memory", "memories")) } " · "
+                a href=(request.path("agents")) { (count_text(agents.items.len() as u64, "agent", "agents")) } " · "
+                a href=(request.path_with("memories", &[("since", "yesterday")])) { "what changed since yesterday" } " · "
+                a href=(request.path("health")) { "is everything healthy?" }
+            }
         }
         div class="split" {
+            section id="open" data-live="*" aria-label="Open work" {
+                h2 { "What needs you" }
+                (open_work(request, &stats, &agents.items)?)
+            }
             section id="events" data-live="*" aria-label="Events" {
                 h2 { "Events" }
                 (event_list(request, &events))
             }
-            div {
-                section id="agents" data-live="*" aria-label="Agents at work" {
-                    h2 { "Agents at work" }
-                    (agents_at_work(request, &agents.items))
-                }
-                section id="open" data-live="handoff.* contradiction.* memory.*" aria-label="Open work" {
-                    h2 { "Open work" }
-                    (open_work(request, &handoffs.items, stats.contradictions, reviews))
-                }
+        }
+        div class="halves" {
+            section id="rates" data-live="*" aria-label="Events over time" {
+                div class="section-head" { h2 { "Events over " (period_words(period)) } (period_links(request, period)) }
+                (rate_plot(&rates, period))
             }
+            section id="contexts" data-live="context.built agent.memory.loaded handoff.*" aria-label="What agents received" {
+                h2 { "What agents received" }
+                (delegations(request, &contexts, &rates))
+            }
+        }
+        section id="agents" data-live="*" aria-label="Agents at work" {
+            h2 { "Agents at work" }
+            (agents_at_work(request, &agents.items))
         }
     };
     let after = stats.events.saturating_sub(SHOWN_EVENTS);
@@ -198,19 +194,28 @@ fn rate_plot(rates: &EventRates, period: RatePeriod) -> Markup {
     let is_other =
         |kind: &str| !RATE_GROUPS.iter().any(|(_, beginnings, _)| is_of(kind, beginnings));
     series.push(Series { name: "other", colour: OTHER_COLOUR, values: sum(&is_other) });
-    let step = match period {
-        RatePeriod::Hour => "Events a minute",
-        RatePeriod::Day => "Events in 15 minutes",
-        RatePeriod::Week => "Events in 2 hours",
+    let (title, times): (_, &[&str]) = match period {
+        RatePeriod::Hour => {
+            ("Events a minute", &["60 minutes ago", "45", "30", "15 minutes ago", "now"])
+        }
+        RatePeriod::Day => {
+            ("Events in 15 minutes", &["24 hours ago", "18", "12", "6 hours ago", "now"])
+        }
+        RatePeriod::Week => {
+            ("Events in 2 hours", &["7 days ago", "6", "5", "4", "3", "2", "1", "now"])
+        }
     };
+    let step = i64::try_from(rates.step_seconds).unwrap_or(i64::MAX);
+    let step = SignedDuration::from_secs(step);
+    let frame = PlotFrame { title, unit: "", since: rates.since, step, times };
     html! {
-        (plots::bars(step, &series, &time(rates.since), &html! { "now" }))
+        (plots::bars(&frame, &series))
         @if let Some(at) = rates.counted_since {
             p class="muted" { "More happened than this counts: it begins at " (time(at)) "." }
         }
         @if !rates.items.is_empty() {
             details {
-                summary { "The numbers" }
+                summary { "By kind of event" }
                 div class="scroll" { table {
                     thead { tr { th { "Event" } th class="number" { "Count" } th class="number" { "Most in a step" } } }
                     tbody {
@@ -234,7 +239,7 @@ fn event_list(request: &PageRequest, events: &[Event]) -> Markup {
         @if events.is_empty() {
             (empty_list("Nothing has happened yet.", "Save a memory: commonbook save The staging database is reset every Sunday"))
         } @else {
-            ol class="rows" {
+            ol class="rows dense" {
                 @for event in events.iter().take(usize::try_from(SHOWN_EVENTS).unwrap_or(usize::MAX)) {
                     li class="row" id={ "event-" (event.sequence) } {
                         a class="row-main" href=(event_path(request, event)) { (event_words(event, None, &lookup)) }
@@ -271,8 +276,8 @@ fn agents_at_work(request: &PageRequest, agents: &[AgentRecord]) -> Markup {
         @if at_work.is_empty() {
             p class="muted" { "No agent has called in the last 30 minutes." }
         } @else {
-            ul class="plain" {
-                @for known in at_work.iter().take(12) {
+            ul class="in-line" {
+                @for known in at_work.iter().take(SHOWN_AGENTS_MAX) {
                     li { (agent(request, &known.agent)) " " (time(known.last_seen)) " "
                         span class="muted" { (count_text(known.memory_count, "memory", "memories")) } }
                 }
@@ -308,7 +313,7 @@ fn delegations(
             p class="muted" { "No agent has received a context in this time. " a href=(request.path("contexts")) { "All contexts" } }
         } @else {
             (plots::time_line("What each agent received", &marks, rates.since, rates.until))
-            div class="scroll" { table {
+            details { summary { "As a table" } div class="scroll" { table {
                 thead { tr { th { "When" } th { "Agent" } th { "How" } th class="number" { "Sources" } th class="number" { "Tokens" } th class="number" { "Bytes" } th { "Receipt" } } }
                 tbody {
                     @for context in contexts.items.iter().take(SHOWN_CONTEXTS_MAX) {
@@ -319,33 +324,9 @@ fn delegations(
                         }
                     }
                 }
-            } }
+            } } }
             @if contexts.next.is_some() || contexts.items.len() > SHOWN_CONTEXTS_MAX {
                 p { a href=(request.path("contexts")) { "All contexts" } }
-            }
-        }
-    }
-}
-
-fn open_work(
-    request: &PageRequest,
-    handoffs: &[Handoff],
-    contradictions: u64,
-    reviews: usize,
-) -> Markup {
-    html! {
-        @if handoffs.is_empty() && contradictions == 0 && reviews == 0 {
-            p class="muted" { "Nothing waits." }
-        }
-        ul class="plain" {
-            @for handoff in handoffs.iter().take(8) {
-                li { a href=(request.item_path("handoffs", &handoff.id.to_string())) { (transfer(handoff)) } " " (time(handoff.created_at)) }
-            }
-            @if contradictions > 0 {
-                li { a href=(request.path("contradictions")) { (count_text(contradictions, "contradiction", "contradictions")) " to settle" } }
-            }
-            @if reviews > 0 {
-                li { a href=(request.path("review")) { (count_text(reviews as u64, "memory", "memories")) " to review" } }
             }
         }
     }

@@ -12,10 +12,11 @@ use maud::{Markup, html};
 use serde_json::json;
 
 use super::super::parts::{
-    act_button, agent, chip, empty_list, form_fields, handle, memory_row, time,
+    act_button, agent, bulk_form, chip, empty_list, form_fields, handle, memory_row, pick, time,
 };
 use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::calls::output::count_text;
+use crate::calls::words::memory_glance;
 
 /// Things of one kind on the page.
 const SHOWN_ITEMS: u32 = 50;
@@ -55,6 +56,7 @@ fn quarantine(request: &PageRequest) -> Markup {
     let page: Result<Page<Memory>> =
         request.call("list_quarantined", json!({"limit": SHOWN_ITEMS}));
     let back = request.path("review");
+    let has_rows = page.as_ref().is_ok_and(|page| !page.items.is_empty());
     html! {
         section id="quarantine" data-live="memory.*" aria-label="Quarantined memories" {
             h2 { "Quarantined memories" }
@@ -69,11 +71,18 @@ fn quarantine(request: &PageRequest) -> Markup {
                                 @if let Some(appeal) = memory.review.as_ref().and_then(|review| review.appeal.as_ref()) { span { "Its author: " (appeal.reason) } }
                                 (act_button(request, "release_memory", "Release", &[("id", &memory.id.to_string())], &back))
                                 (act_button(request, "delete_memory", "Delete", &[("id", &memory.id.to_string())], &back))
+                                (pick("id", &memory.id, &memory_glance(memory)))
                             }))
                         }
                     }
                 }
             }
+        }
+        @if has_rows {
+            (bulk_form(request, &html! {
+                button type="submit" formaction=(request.act_path("release_memory")) { "Release" }
+                button type="submit" formaction=(request.act_path("delete_memory")) { "Delete" }
+            }))
         }
     }
 }
