@@ -2742,7 +2742,7 @@ class ChangeNotice(TypedDict):
     """
     says: NotRequired[str]
     """
-    The headline of the memory, as it is now; of a contradiction those of its two memories, the newer one first, with handles and authors.
+    The headline of the memory, as it is now; that of the first entry that a case got; of a contradiction those of its two memories, the newer one first, with handles and authors.
     """
     handle: NotRequired[str]
     """

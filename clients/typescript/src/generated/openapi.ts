@@ -1597,7 +1597,7 @@ export interface components {
         ChangeNotice: {
             /** @description The event. */
             event: components["schemas"]["Event"];
-            /** @description The headline of the memory, as it is now; of a contradiction those of its two memories, the newer one first, with handles and authors. */
+            /** @description The headline of the memory, as it is now; that of the first entry that a case got; of a contradiction those of its two memories, the newer one first, with handles and authors. */
             says?: string;
             /** @description The short handle of that memory, which every tool takes for its id. */
             handle?: string;
