@@ -136,9 +136,10 @@ impl ProseBlock<'_> {
         }
         let given_name = given_name(word.text);
         let beside = self.is_titled(index) || self.is_related(index);
-        let before_family = self.words.get(index + 1).is_some_and(|next| {
-            next.continues_phrase() && has_family_form(next.text)
-        });
+        let before_family = self
+            .words
+            .get(index + 1)
+            .is_some_and(|next| next.continues_phrase() && has_family_form(next.text));
         let is_candidate = given_name.is_some()
             || beside
             || before_family

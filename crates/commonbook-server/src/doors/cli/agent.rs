@@ -18,7 +18,7 @@ use crate::clients::remote::address::ServerMap;
 use crate::clients::setup::clients::SetupClient;
 use crate::settings::config::{Config, DEFAULT_ADDRESS};
 
-/// Adds and removes agents that call a server with a token of their own.
+/// Shows an agent; adds and removes agents with their own token.
 #[derive(Debug, Subcommand)]
 pub(super) enum AgentAction {
     /// Gives a new agent a token, and prints what to paste where it runs

@@ -13,7 +13,7 @@ pub(super) const COMMAND_GROUPS: &[(&str, &str)] = &[
     ("session", "Starts, ends and shows sessions, each one stretch of an agent's work"),
     ("case", "Opens, reads and extends cases: shared logs, each of one matter"),
     ("handoff", "Hands work over to another agent, accepts it, and shows who hands work to whom"),
-    ("agent", "Shows an agent, and adds or removes one that calls a server with its own token"),
+    ("agent", "Shows an agent; adds and removes agents with their own token"),
     ("entity", "Shows and edits the people, tools, files and projects that memories mention"),
     ("outdated", "Lists what you derived from memories that have changed since"),
     ("contradictions", "Lists and resolves memories that contradict each other"),
