@@ -47,6 +47,7 @@ test("a server is started, used by others, and ends with its book", async () => 
   writeFileSync(addressFile, killed);
   assert.equal((await new Commonbook({ agent: "jay" }).get(memory.id)).text, memory.text);
   assert.equal(readFileSync(addressFile, "utf8"), killed);
+  writeFileSync(addressFile, address);
   // A program in another project uses the same server, and its own workspace.
   mkdirSync(join(folder, "bakery", ".git"), { recursive: true });
   process.chdir(join(folder, "bakery"));
