@@ -268,7 +268,7 @@ fn is_number(text: &str) -> bool {
 fn ticket_within(token: &str, before: &str) -> Option<Range<usize>> {
     let mark = token.find('#').filter(|mark| {
         let is_word = |word: &&str| word.eq_ignore_ascii_case(&token[..*mark]);
-        TICKET_WORDS.iter().any(|word| is_word(&word)) && is_number(&token[mark + 1..])
+        TICKET_WORDS.iter().any(is_word) && is_number(&token[mark + 1..])
     });
     let begin = mark.or_else(|| is_ticket(token, before).then_some(0))?;
     Some(begin..token.len())

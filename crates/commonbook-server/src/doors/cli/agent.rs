@@ -190,15 +190,16 @@ impl AddAgent {
         let issued = open()?.create_token(caller, &request)?;
         let url = self.http.trim_end_matches('/');
         let lines = place.lines(url, &issued.secret);
-        match known.filter(|_| self.write) {
-            Some(client) => {
-                let setup = SetupCommand::with_token(client, url, &issued.secret);
-                return setup.run(config, no_store, Some(&self.name), as_json);
+        if let Some(client) = known.filter(|_| self.write) {
+            let setup = SetupCommand::with_token(client, url, &issued.secret);
+            return setup.run(config, no_store, Some(&self.name), as_json);
+        }
+        match as_json {
+            true => {
+                let NewToken { token, secret } = &issued;
+                print_json(&json!({"token": token, "secret": secret, "lines": lines}));
             }
-            None if as_json => {
-                print_json(&json!({"token": issued.token, "secret": issued.secret, "lines": lines}))
-            }
-            None => self.print(&issued, &lines),
+            false => self.print(&issued, &lines),
         }
         Ok(())
     }
