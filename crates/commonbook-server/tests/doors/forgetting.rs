@@ -116,7 +116,7 @@ fn a_refusal_says_whole_how_to_allow_it_and_who_may() {
         assert_eq!(refused["hint"], hint, "{verb}");
     }
     let done = run(&home, &["forget", id.as_str().unwrap(), "--yes"]);
-    assert!(done.contains("a person at the command line forgot 1 memory"), "{done}");
+    assert!(done.contains("human forgot 1 memory"), "{done}");
     let certificate = done.split_whitespace().find(|word| word.starts_with("crt_")).unwrap();
     let refused = server.call("bob", "save_memory", &json!({"text": text})).unwrap_err();
     let route = format!("`POST /v1/certificates/{certificate}/allow`");

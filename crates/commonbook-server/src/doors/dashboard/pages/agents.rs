@@ -153,7 +153,7 @@ pub(super) fn show_agent(request: &PageRequest, name: &str) -> Result<PageConten
             }
         }
     };
-    let same = vec![SameCall::new("get_agent", json!({"name": name}), &["agent", name])];
+    let same = vec![SameCall::new("get_agent", json!({"name": name}), &["agent", "show", name])];
     Ok(PageContent { title: name.to_owned(), main, same })
 }
 
