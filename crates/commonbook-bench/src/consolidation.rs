@@ -268,7 +268,7 @@ fn report(
     // A save supersedes what its author corrects: such a memory is no duplicate any more.
     let mut current: BTreeMap<usize, u64> = BTreeMap::new();
     for (id, made) in made_up {
-        let memory = book.get_memory(caller, &GetMemory { id: *id, at: None })?;
+        let memory = book.get_memory(caller, &GetMemory { id: (*id).into(), at: None })?;
         if memory.is_current() {
             *current.entry(made.statement).or_default() += 1;
         }

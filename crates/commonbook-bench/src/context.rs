@@ -127,7 +127,7 @@ impl ContextBench {
         let mut candidates = Vec::with_capacity(receipt.candidates.len());
         for candidate in receipt.candidates {
             let id: MemoryId = candidate.id.parse()?;
-            let memory = book.get_memory(&caller, &GetMemory { id, at: None })?;
+            let memory = book.get_memory(&caller, &GetMemory { id: id.into(), at: None })?;
             // An import keeps further fields of a line as metadata, so also the id of the data.
             let id = memory.metadata.get("id").and_then(|id| id.as_str()).unwrap_or_default();
             candidates.push(TaskCandidate {

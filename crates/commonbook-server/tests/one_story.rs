@@ -47,6 +47,7 @@ fn story(door: &dyn Door) -> Value {
     tell("developer", "memory_history", json!({"id": id})).unwrap();
     let gone = tell("analyst", "save_memory", json!({"text": "A mistake"})).unwrap();
     tell("analyst", "purge_memory", json!({"id": gone["memory"]["id"]})).unwrap();
+    document_story(&mut tell);
     review_story(&mut tell);
     case_story(&mut tell);
     handoff_story(&mut tell);
@@ -65,6 +66,25 @@ fn story(door: &dyn Door) -> Value {
         assert_eq!(nameless.map_or(&json!("system"), |event| &event["actor"]), "system");
     }
     Value::Array(calls)
+}
+
+/// The part of the story about a memory with a path.
+fn document_story(tell: &mut impl FnMut(&str, &str, Value) -> Answer) {
+    let plan = |text: &str, revision: u64| json!({"text": text, "path": "/plans/r\u{e9}sum\u{e9} 1.md", "expected_revision": revision});
+    let (own, of_analyst) =
+        ("/plans/r\u{e9}sum\u{e9} 1.md", "analyst:/plans/r\u{e9}sum\u{e9} 1.md");
+    tell("analyst", "save_memory", plan("Herons first", 0)).unwrap();
+    tell("analyst", "save_memory", plan("Herons last", 0)).unwrap_err();
+    tell("analyst", "save_memory", plan("Herons last", 1)).unwrap();
+    tell("analyst", "get_memory", json!({"id": own})).unwrap();
+    tell("developer", "get_memory", json!({"id": own})).unwrap_err();
+    tell("developer", "get_memory", json!({"id": of_analyst})).unwrap();
+    tell("developer", "delete_memory", json!({"id": of_analyst})).unwrap_err();
+    tell("developer", "memory_history", json!({"id": of_analyst})).unwrap();
+    tell("developer", "list_memories", json!({"path": "/plans/*"})).unwrap();
+    tell("developer", "search_memory", json!({"query": "path:/plans/* herons"})).unwrap();
+    tell("analyst", "update_memory", json!({"id": own, "new_path": "/done"})).unwrap();
+    tell("analyst", "delete_memory", json!({"id": "/done"})).unwrap();
 }
 
 /// The part of the story in which a memory is quarantined, and its author appeals.

@@ -26,8 +26,9 @@ use crate::frontmatter::{YamlBlock, normalised_lines};
 use crate::writer::{VaultWriter, WriterKey};
 
 /// The keys of a file in order, each with the field of the memory.
-const FIELDS: [MemoryField; 28] = [
+const FIELDS: [MemoryField; 29] = [
     MemoryField::same("id"),
+    MemoryField { key: "memory_path", field: "path" },
     MemoryField::same("title"),
     MemoryField::same("summary"),
     MemoryField::same("topics"),

@@ -437,11 +437,12 @@ How a memory has changed.
 """
 
 
-SaveOutcome: TypeAlias = Literal['created', 'repeated']
+SaveOutcome: TypeAlias = Literal['created', 'replaced', 'repeated']
 """
 Whether a save wrote something.
 
 - `created`: The memory was saved by this call.
+- `replaced`: The memory that was at the path was changed by this call.
 - `repeated`: An earlier call made the same request, or the author said the same before; this call wrote nothing.
 """
 
@@ -4090,6 +4091,14 @@ class SaveMemory(TypedDict):
     """
     The user it is about.
     """
+    path: NotRequired[str | None]
+    """
+    Where you keep and change it, such as `/notes/plan.md`.
+    """
+    expected_revision: NotRequired[int | None]
+    """
+    With `path`: replaces the text there if the memory has this revision; 0 if nothing may be there.
+    """
     metadata: NotRequired[dict[str, Any]]
     """
     Further data of your own, a JSON object of up to 16 KiB.
@@ -4100,7 +4109,7 @@ class SaveMemory(TypedDict):
     """
     valid_until: NotRequired[str | None]
     """
-    When it ceases to hold, RFC 3339.
+    When it ceases to hold.
     """
     case: NotRequired[str | None]
     """
@@ -4136,6 +4145,10 @@ class UpdateMemory(TypedDict):
     text: NotRequired[str | None]
     """
     The new text.
+    """
+    new_path: NotRequired[str | None]
+    """
+    The path to which it moves.
     """
     memory_type: NotRequired[MemoryType | None]
     """
@@ -4377,6 +4390,10 @@ class Memory(TypedDict):
     """
     Its position in the case: 1, 2, 3 … without gaps.
     """
+    path: NotRequired[str]
+    """
+    Its path: it stays there until its owner changes it.
+    """
     source: MemorySource
     """
     Where it came from.
@@ -4554,6 +4571,10 @@ class OpenedMemories(TypedDict):
     position: NotRequired[int]
     """
     Its position in the case: 1, 2, 3 … without gaps.
+    """
+    path: NotRequired[str]
+    """
+    Its path: it stays there until its owner changes it.
     """
     source: MemorySource
     """

@@ -388,6 +388,8 @@ export interface components {
             case?: components["schemas"]["CaseKey"];
             /** @description Its position in the case: 1, 2, 3 … without gaps. */
             position?: number;
+            /** @description Its path: it stays there until its owner changes it. */
+            path?: string;
             /** @description Where it came from. */
             source: components["schemas"]["MemorySource"];
             /** @description How far it is trusted. */
@@ -566,10 +568,11 @@ export interface components {
          * @description Whether a save wrote something.
          *
          *     - `created`: The memory was saved by this call.
+         *     - `replaced`: The memory that was at the path was changed by this call.
          *     - `repeated`: An earlier call made the same request, or the author said the same before; this call wrote nothing.
          * @enum {string}
          */
-        SaveOutcome: "created" | "repeated";
+        SaveOutcome: "created" | "replaced" | "repeated";
         /** @description A memory that you know and that has changed since. */
         StaleMemory: {
             /** @description The memory. */
@@ -746,6 +749,8 @@ export interface components {
             case?: components["schemas"]["CaseKey"];
             /** @description Its position in the case: 1, 2, 3 … without gaps. */
             position?: number;
+            /** @description Its path: it stays there until its owner changes it. */
+            path?: string;
             /** @description Where it came from. */
             source: components["schemas"]["MemorySource"];
             /** @description How far it is trusted. */
@@ -3368,6 +3373,10 @@ export interface components {
             about?: components["schemas"]["MemorySubject"] | null;
             /** @description The user it is about. */
             user_id?: string | null;
+            /** @description Where you keep and change it, such as `/notes/plan.md`. */
+            path?: string | null;
+            /** @description With `path`: replaces the text there if the memory has this revision; 0 if nothing may be there. */
+            expected_revision?: number | null;
             /** @description Further data of your own, a JSON object of up to 16 KiB. */
             metadata?: {
                 [key: string]: unknown;
@@ -3379,7 +3388,7 @@ export interface components {
             valid_from?: string | null;
             /**
              * Format: date-time
-             * @description When it ceases to hold, RFC 3339.
+             * @description When it ceases to hold.
              */
             valid_until?: string | null;
             /** @description The case that it joins: key or entry id. */
@@ -3400,6 +3409,8 @@ export interface components {
             expected_revision?: number | null;
             /** @description The new text. */
             text?: string | null;
+            /** @description The path to which it moves. */
+            new_path?: string | null;
             /** @description The new type. */
             memory_type?: components["schemas"]["MemoryType"] | null;
             /** @description The new heading; empty removes it. */
@@ -4162,8 +4173,10 @@ export interface components {
         limit: number;
         /** @description The last page's `next`. */
         cursor: components["schemas"]["PageCursor"];
+        /** @description Its id or path. */
+        id: string;
         /** @description The memory's id. */
-        id: components["schemas"]["MemoryHandle"];
+        id2: components["schemas"]["MemoryHandle"];
         /** @description Only events about one of these topics. */
         topics: string[];
         /** @description Only events of these kinds: `memory.saved`, or `memory.*` for all kinds with this beginning. */
@@ -4218,6 +4231,8 @@ export interface operations {
                 session?: components["parameters"]["session"];
                 /** @description Only the entries of this case. */
                 case?: components["parameters"]["case"];
+                /** @description At this path, or below one that ends in `/`. A `*` at its end finds more beginnings; the order is that of paths. */
+                path?: string;
                 /** @description Only memories with this trust. */
                 trust?: components["parameters"]["trust"];
                 /** @description Only memories about this user or about no user. */
@@ -4228,7 +4243,7 @@ export interface operations {
                 at?: components["parameters"]["at"];
                 /** @description Sort order by time. */
                 order?: components["schemas"]["ListOrder"];
-                /** @description Sorts by how often each was found, told or used instead, the most often first. */
+                /** @description By how often each was found, told or used, the most often first. */
                 sort?: components["schemas"]["UsageKind"];
                 /** @description Items per page; 20 by default. From 1 to 100. */
                 limit?: components["parameters"]["limit"];
@@ -4249,6 +4264,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description The ETag that you expect: if the memory has another revision, nothing changes and the response is 409. The same as `expected_revision`.
+                 * @example "1"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
                 /**
                  * @description Any text you choose: for 24 hours, a request with the same key and the same content runs once and gets the same response.
                  * @example 4b1c7a52-retry-1
@@ -4294,11 +4314,11 @@ export interface operations {
                 /**
                  * @description The question in plain words, or words that the memory would contain. Among them may stand
                  *     `"an exact phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:`
-                 *     `case:` `entity:` `near:` `unseen:` `between:` `since:` `until:` `at:` `importance>=`
+                 *     `case:` `entity:` `path:` `near:` `unseen:` `between:` `since:` `until:` `at:` `importance>=`
                  *     `include:`. A filter without it lists the newest first.
                  */
                 query?: string;
-                /** @description Number of hits, 1 to 100; 10 by default. */
+                /** @description Number of hits; 10 by default. */
                 k?: number;
                 /** @description Only memories of this agent. `*`, the default, means every agent. */
                 owner?: string;
@@ -4410,8 +4430,8 @@ export interface operations {
     get_memory: {
         parameters: {
             query?: {
-                /** @description Ids of further memories to read in the same call. */
-                ids?: components["schemas"]["MemoryHandle"][];
+                /** @description Further ids to read in the same call. */
+                ids?: string[];
                 /** @description Reads them as they were at this time, RFC 3339; now by default. */
                 at?: string;
             };
@@ -4423,8 +4443,8 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                /** @description Its id or path; another's is `OWNER:/path`. */
+                id: string;
             };
             cookie?: never;
         };
@@ -4463,7 +4483,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The memory's id. */
+                /** @description Its id or path. */
                 id: string;
             };
             cookie?: never;
@@ -4490,7 +4510,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description The memory's id. */
+                /** @description Its id or path. */
                 id: components["parameters"]["id"];
             };
             cookie?: never;
@@ -4575,7 +4595,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -4753,7 +4773,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The memory's id. */
+                /** @description Its id or path. */
                 id: components["parameters"]["id"];
             };
             cookie?: never;
@@ -4783,7 +4803,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -4988,7 +5008,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -5024,7 +5044,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -7246,7 +7266,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -7314,7 +7334,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };

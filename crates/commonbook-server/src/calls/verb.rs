@@ -338,7 +338,8 @@ fn memory_verbs() -> Vec<Verb> {
         verb("delete_memory", Destroys, C::delete_memory)
             .rest(Method::DELETE, "/v1/memories/{id}")
             .core_tool()
-            .command("delete"),
+            .command("delete")
+            .session(SessionUse::Joins),
         verb("restore_memory", Changes, C::restore_memory)
             .post("/v1/memories/{id}/restore")
             .tool()

@@ -164,6 +164,36 @@ fn asking() -> Vec<Bad> {
     ]
 }
 
+/// Bad paths, and good ones where nothing is.
+fn of_documents() -> Vec<Bad> {
+    let id = UNKNOWN;
+    vec![
+        ("save_memory", json!({"text": "x", "path": "/a/../b"}), "invalid", Some("path")),
+        ("save_memory", json!({"text": "x", "path": "/a".repeat(21)}), "invalid", Some("path")),
+        (
+            "save_memory",
+            json!({"text": "x", "expected_revision": 2}),
+            "invalid",
+            Some("expected_revision"),
+        ),
+        (
+            "save_memory",
+            json!({"text": "x", "path": "/a", "expected_revision": 2}),
+            "conflict",
+            Some("expected_revision"),
+        ),
+        ("get_memory", json!({"id": "/nothing/here"}), "not_found", None),
+        ("get_memory", json!({"id": "nobody:/nothing"}), "not_found", None),
+        ("get_memory", json!({"id": "/a//b"}), "invalid", Some("id")),
+        ("delete_memory", json!({"id": "/nothing"}), "not_found", None),
+        ("memory_history", json!({"id": "/nothing"}), "not_found", None),
+        ("update_memory", json!({"id": id, "new_path": "/a/"}), "invalid", Some("new_path")),
+        ("list_memories", json!({"path": "/a//b"}), "invalid", Some("path")),
+        ("list_memories", json!({"path": "/a/", "order": "oldest"}), "invalid", Some("order")),
+        ("search_memory", json!({"query": "path:/a/../b herons"}), "invalid", Some("query")),
+    ]
+}
+
 /// Bad appeals; nothing is quarantined.
 fn of_appeals() -> Vec<Bad> {
     let appeal = |reason: &str| json!({"id": UNKNOWN, "reason": reason});
@@ -682,6 +712,7 @@ fn every_bad_request_is_refused_alike_on_every_door() {
         saving(),
         of_types(),
         asking(),
+        of_documents(),
         of_appeals(),
         of_contexts(),
         of_standing(),

@@ -407,7 +407,9 @@ impl Door for Server {
         for name in placed {
             if path.contains(&format!("{{{name}}}")) {
                 let id = text(&fields.remove(name).unwrap());
+                // A blank is `+` in a form alone.
                 let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
+                let id = id.replace('+', "%20");
                 path = path.replace(&format!("{{{name}}}"), &id);
             }
         }

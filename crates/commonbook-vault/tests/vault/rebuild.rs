@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use commonbook::model::import::ImportLine;
+use commonbook::model::memory::SaveMemory;
 use commonbook::model::origin::TextOrigin;
 use commonbook_vault::export::RecordLine;
 use commonbook_vault::folder::{DiskSteps, VaultFolder};
@@ -99,4 +100,22 @@ fn in_another_home_the_person_of_a_vault_is_another_person_and_both_come_to_rest
     assert_eq!((owner_of("noon"), owner_of("six")), ("import/human".into(), "scout".into()));
     let report = bob.sync();
     assert_eq!((report.written, report.changed_store()), (0, false), "{report:?}");
+}
+
+#[test]
+fn a_document_keeps_its_path() {
+    let old = World::new();
+    let path = "/plans/herons.md";
+    let request = SaveMemory {
+        text: "Herons first".into(),
+        path: Some(path.parse().unwrap()),
+        ..SaveMemory::default()
+    };
+    old.book.save_memory(&elsewhere("scout", &old.workspace), &request).unwrap();
+    old.sync();
+    let (_, content) = old.file_with("Herons first");
+    assert!(content.contains(&format!("memory_path: \"{path}\"")), "{content}");
+    let new = rebuilt(&old, false);
+    let paths: Vec<_> = new.list().into_iter().map(|memory| memory.path).collect();
+    assert_eq!(paths, [Some(path.parse().unwrap())]);
 }

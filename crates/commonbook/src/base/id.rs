@@ -262,6 +262,9 @@ pub fn handle(id: &str) -> &str {
 /// A handle, as a JSON Schema pattern.
 pub const HANDLE_PATTERN: &str = "[0-9a-hjkmnp-tv-zA-HJKMNP-TV-Z]{6,26}";
 
+/// A handle by which a memory is deleted, as a JSON Schema pattern.
+pub const DELETION_HANDLE_PATTERN: &str = "[0-9a-hjkmnp-tv-zA-HJKMNP-TV-Z]{8,26}";
+
 /// The letters of a handle, in lower case and without the `#` before it. Returns `None` for a text
 /// that cannot be the end of an id.
 #[must_use]

@@ -19,7 +19,10 @@ use serde_json::{Map, Value};
 
 use crate::base::clock::Timestamp;
 use crate::base::error::{Error, ErrorKind, REQUEST_SHAPE_HINT, Result};
-use crate::base::id::{HANDLE_CHARS_MIN, HANDLE_PATTERN, parse_handle};
+use crate::base::id::{
+    DELETION_HANDLE_CHARS_MIN, DELETION_HANDLE_PATTERN, HANDLE_CHARS_MIN, HANDLE_PATTERN,
+    parse_handle,
+};
 use crate::base::limits;
 
 use wrong_part::{Refusal, WrongPart};
@@ -280,9 +283,10 @@ fn collect_handles<'r>(
             }
         }
         Value::String(text) => {
-            if let (Some(kind), Some(ending)) = (id_kind(schema), parse_handle(text)) {
+            if let (Some((kind, letters_min)), Some(ending)) = (id_kind(schema), parse_handle(text))
+            {
                 let least = schema["minLength"].as_u64().and_then(|least| least.try_into().ok());
-                let letters_min = least.unwrap_or(HANDLE_CHARS_MIN);
+                let letters_min = least.unwrap_or(letters_min);
                 found.push(HandleField {
                     field,
                     prefix: format!("{kind}_"),
@@ -310,10 +314,17 @@ fn field_schema<'s>(schema: &'s Value, name: &str) -> &'s Value {
     }
 }
 
-/// The kind of ids that a field takes, of those for which a handle can stand: `mem`.
-fn id_kind(schema: &Value) -> Option<&str> {
-    let pattern = schema["pattern"].as_str().filter(|pattern| pattern.contains(HANDLE_PATTERN))?;
-    Some(pattern.strip_prefix("^(")?.split_once("_[")?.0)
+/// The handle of a memory to delete, where a field takes more than ids: as a pattern, and its letters at least.
+const DELETION_HANDLE: (&str, usize) = (DELETION_HANDLE_PATTERN, DELETION_HANDLE_CHARS_MIN);
+
+/// The kind of ids that a field takes, of those for which a handle can stand: `mem`; and the letters of a
+/// handle there, at least.
+fn id_kind(schema: &Value) -> Option<(&str, usize)> {
+    let pattern = schema["pattern"].as_str()?;
+    let letters_min = [(HANDLE_PATTERN, HANDLE_CHARS_MIN), DELETION_HANDLE]
+        .into_iter()
+        .find_map(|(handle, letters_min)| pattern.contains(handle).then_some(letters_min))?;
+    Some((pattern.strip_prefix("^(")?.split_once("_[")?.0, letters_min))
 }
 
 /// The JSON type of each property of an object's schema, without `null`.

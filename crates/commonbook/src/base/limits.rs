@@ -2,6 +2,12 @@
 
 /// Length of a memory's text, in bytes.
 pub const TEXT_BYTES: usize = 64 * 1024;
+/// Length of the text of a memory with a path, in bytes.
+pub const DOCUMENT_BYTES: usize = 102_400;
+/// Length of the path of a memory, in bytes.
+pub const PATH_BYTES: usize = 1_024;
+/// Segments of the path of a memory.
+pub const PATH_SEGMENTS: usize = 20;
 /// Length of a title, in characters.
 pub const TITLE_CHARS: usize = 200;
 /// Length of a summary, in characters.

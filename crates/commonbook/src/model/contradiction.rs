@@ -455,7 +455,7 @@ pub fn profile_conflict(older: &Memory, newer: &Memory) -> Option<ContradictionF
 }
 
 /// Whether two memories of a workspace can contradict each other at all: both are current, about
-/// the same user or no user, hold at the same time, and some agent can see both.
+/// the same user or no user, hold at the same time, some agent can see both, and neither is a document.
 #[must_use]
 pub fn may_contradict(a: &Memory, b: &Memory) -> bool {
     let before = |first: &Memory, second: &Memory| {
@@ -464,6 +464,8 @@ pub fn may_contradict(a: &Memory, b: &Memory) -> bool {
     let hidden =
         a.owner != b.owner && a.sharing == Sharing::Private && b.sharing == Sharing::Private;
     a.id != b.id
+        && !a.is_document()
+        && !b.is_document()
         && a.workspace == b.workspace
         && a.user_id == b.user_id
         && a.is_usable()

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::id::{ContextId, EntityId, HandoffId, MemoryId};
 use crate::base::input;
 use crate::base::key::CaseKey;
@@ -25,7 +25,7 @@ use crate::model::entity::{Entity, EntityReview, EntityStatement, MergeRecord};
 use crate::model::graph::Relation;
 use crate::model::handoff::Handoff;
 use crate::model::handoff::choose::MemoryExclusion;
-use crate::model::memory::{Memory, UpdateMemory};
+use crate::model::memory::{Memory, MemoryAddress, UpdateMemory};
 use crate::model::origin::{TextOrigin, rename_authors};
 use crate::model::session::Session;
 use crate::model::workspace::Workspace;
@@ -350,13 +350,21 @@ pub struct Supersession {
 
 impl EditedChange {
     /// The memory.
-    #[must_use]
-    pub fn id(&self) -> MemoryId {
+    ///
+    /// # Errors
+    /// `invalid` if it is named by its path, which an edit of a file does not change.
+    pub fn id(&self) -> Result<MemoryId> {
         match self {
-            Self::Update(update) => update.id,
-            Self::Delete(deletion) => deletion.id,
-            Self::Restore(restoration) => restoration.id,
-            Self::Supersede(supersession) => supersession.id,
+            Self::Update(update) => match update.id {
+                MemoryAddress::Id(id) => Ok(id),
+                MemoryAddress::Path(_) => {
+                    Err(Error::invalid("id", "is a path; expected the id of the memory")
+                        .hint("Import an unchanged line of a vault."))
+                }
+            },
+            Self::Delete(deletion) => Ok(deletion.id),
+            Self::Restore(restoration) => Ok(restoration.id),
+            Self::Supersede(supersession) => Ok(supersession.id),
         }
     }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{CertificateId, MemoryId};
 use crate::model::agent::Agent;
-use crate::model::memory::{Memory, Retraction};
+use crate::model::memory::{Memory, MemoryPath, Retraction};
 use crate::model::workspace::Workspace;
 
 pub use phrases::{FORGOTTEN_MARK, ForgottenPhrases, Phrase, PhraseKey, phrases_of_memories};
@@ -182,13 +182,15 @@ pub fn redacted_memory(memory: &Memory, phrases: &ForgottenPhrases) -> Option<Me
     cut(&mut after.text);
     after.title.iter_mut().for_each(&mut cut);
     after.summary.iter_mut().for_each(&mut cut);
+    let says = |path: &MemoryPath| phrases.are_said_in(path.as_str());
+    let cut_path = after.path.take_if(|path| says(path)).is_some();
     after.topics.iter_mut().for_each(&mut cut);
     after.entities.iter_mut().for_each(|entity| cut(&mut entity.value));
     after.retraction.iter_mut().for_each(|retraction| cut(&mut retraction.reason));
     let appeal = after.review.as_mut().and_then(|review| review.appeal.as_mut());
     appeal.into_iter().for_each(|appeal| cut(&mut appeal.reason));
     let mut metadata = serde_json::Value::Object(std::mem::take(&mut after.metadata));
-    changed |= phrases.redact_value(&mut metadata);
+    changed |= phrases.redact_value(&mut metadata) | cut_path;
     if let serde_json::Value::Object(metadata) = metadata {
         after.metadata = metadata;
     }

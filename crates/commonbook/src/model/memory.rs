@@ -6,6 +6,7 @@ mod marks;
 mod memory_type;
 mod mentions;
 mod near;
+mod path;
 mod receive;
 mod requests;
 mod retraction;
@@ -22,6 +23,10 @@ pub use difference::{
 pub use marks::{ChangedBasis, OpenContradiction};
 pub use memory_type::MemoryType;
 pub use near::{NearNote, NoteStatements};
+pub use path::{
+    ADDRESS_PATTERN, DELETION_ADDRESS_PATTERN, DocumentPath, MemoryAddress, MemoryPath,
+    PathPattern, PathPosition,
+};
 pub use receive::{fit_line, fit_text};
 pub use requests::{
     DeleteMemory, GetMemories, GetMemory, ListMemories, ListOrder, MemoryAt, MemoryHistory,
@@ -177,6 +182,9 @@ pub struct Memory {
     /// Its position in the case: 1, 2, 3 … without gaps.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub position: Option<u64>,
+    /// Its path: it stays there until its owner changes it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub path: Option<MemoryPath>,
     /// Where it came from.
     pub source: MemorySource,
     /// How far it is trusted.
@@ -240,9 +248,11 @@ impl Memory {
             return Err(Error::invalid("text", "must not be empty")
                 .hint("Put what is to be remembered into `text`."));
         }
-        if self.text.len() > limits::TEXT_BYTES {
-            return Err(Error::too_large("text", self.text.len(), limits::TEXT_BYTES, "bytes"));
+        let bytes_max = self.text_bytes_max();
+        if self.text.len() > bytes_max {
+            return Err(Error::too_large("text", self.text.len(), bytes_max, "bytes"));
         }
+        self.check_path()?;
         input::refuse_control_characters("text", &self.text)?;
         if let Some(title) = &self.title {
             input::line("title", title, limits::TITLE_CHARS)?;

@@ -23,7 +23,7 @@ use crate::base::page::PageCursor;
 use crate::base::{input, limits};
 use crate::model::contradiction::ContradictionMark;
 use crate::model::entity::EntityRef;
-use crate::model::memory::{Importance, Memory, MemoryType, Trust};
+use crate::model::memory::{Importance, Memory, MemoryType, PathPattern, Trust};
 use crate::model::workspace::Workspace;
 use period::PeriodBound;
 use query::QueryTerms;
@@ -35,12 +35,12 @@ use query::QueryTerms;
 pub struct SearchMemory {
     /// The question in plain words, or words that the memory would contain. Among them may stand
     /// `"an exact phrase"`, `-without`, and filters: `owner:` `type:` `topic:` `user:` `session:`
-    /// `case:` `entity:` `near:` `unseen:` `between:` `since:` `until:` `at:` `importance>=`
+    /// `case:` `entity:` `path:` `near:` `unseen:` `between:` `since:` `until:` `at:` `importance>=`
     /// `include:`. A filter without it lists the newest first.
     #[serde(default, alias = "q")]
     #[schemars(length(max = limits::QUERY_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub query: String,
-    /// Number of hits, 1 to 100; 10 by default.
+    /// Number of hits; 10 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = limits::SEARCH_MAX))]
     pub k: Option<u32>,
@@ -215,6 +215,8 @@ pub struct IndexQuery {
     pub user: Option<String>,
     /// The entity that the memories must mention.
     pub entity: Option<EntityRef>,
+    /// At this path, or below it.
+    pub path: Option<PathPattern>,
     /// The id or handle of the memory around which the found ones stand, as written.
     pub near: Option<String>,
     /// Only what the session of the caller has not been given yet.
@@ -324,6 +326,8 @@ pub struct MemoryFilter {
     pub case: Option<CaseKey>,
     /// With this trust.
     pub trust: Option<Trust>,
+    /// At this path, or below it.
+    pub path: Option<PathPattern>,
     /// Deleted memories, instead of current ones.
     pub deleted: bool,
     /// That held at this time.
@@ -416,8 +420,8 @@ impl SearchMemory {
         let named = named.map_err(|error: Error| error.with_field("query"))?;
         let entity = agreed_filter("entity", self.entity.clone(), named)?;
         let plain = IndexQuery::from_plain_text(parsed.text, within, now);
-        let (near, unseen) = (parsed.near, parsed.unseen);
-        Ok(IndexQuery { phrases, excluded, user: parsed.user, entity, near, unseen, ..plain })
+        let (near, unseen, path) = (parsed.near, parsed.unseen, parsed.path);
+        Ok(IndexQuery { phrases, excluded, user: parsed.user, entity, path, near, unseen, ..plain })
     }
 }
 

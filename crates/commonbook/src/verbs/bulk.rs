@@ -158,7 +158,8 @@ impl Commonbook {
                 for id in &ids {
                     // The memory may have changed since the page was read.
                     let Some(memory) = tx.memory(&sight, *id)? else { continue };
-                    if selection.fits(&memory) && action.changes_memory(&memory) {
+                    let fits = selection.fits(&memory) && action.changes_memory(&memory);
+                    if fits && action.has_place(tx, &memory)? {
                         let after = action.apply_to_memory(tx, &caller, &memory, now)?;
                         let owner = memory.owner.clone();
                         let item = BulkItem { memory: *id, owner, revision: after.revision };
@@ -225,14 +226,7 @@ impl Commonbook {
                             done.push(memory);
                             continue;
                         }
-                        let (kind, fields) = match operation.kind {
-                            BulkKind::Adopted => (EventKind::MemoryUpdated, OWNER_FIELDS),
-                            BulkKind::Purged if memory.deleted_at.is_some() => {
-                                (EventKind::MemoryRestored, &[][..])
-                            }
-                            // What a purge did not delete it retracted.
-                            _ => (EventKind::MemoryRestored, RETRACTION_FIELDS),
-                        };
+                        let (kind, fields) = undoing_event(operation.kind, &memory);
                         let owner = item.owner.clone();
                         let retraction =
                             memory.retraction.clone().filter(|_| fields != RETRACTION_FIELDS);
@@ -240,6 +234,10 @@ impl Commonbook {
                             (after.owner, after.deleted_at) = (owner, None);
                             after.retraction = retraction;
                         });
+                        // A document stays where it is while another has its place.
+                        if tx.path_holder(&after)?.is_some() {
+                            continue;
+                        }
                         MemoryChange { kind, fields, caller: &caller, now }
                             .write(tx, &memory, after)?;
                         done.push(memory);
@@ -270,6 +268,16 @@ impl Commonbook {
     }
 }
 
+/// The event of a memory that an undone operation changed, with the fields that go back.
+fn undoing_event(kind: BulkKind, memory: &Memory) -> (EventKind, &'static [&'static str]) {
+    match kind {
+        BulkKind::Adopted => (EventKind::MemoryUpdated, OWNER_FIELDS),
+        BulkKind::Purged if memory.deleted_at.is_some() => (EventKind::MemoryRestored, &[][..]),
+        // What a purge did not delete it retracted.
+        _ => (EventKind::MemoryRestored, RETRACTION_FIELDS),
+    }
+}
+
 fn undone_before(id: OperationId) -> Error {
     Error::conflict(format!("bulk operation {id} was undone before"))
 }
@@ -295,6 +303,13 @@ impl BulkAction {
             Self::Adopt(to) => memory.owner != *to,
             Self::Purge => true,
         }
+    }
+
+    /// Whether the path of a document is free where the action takes it.
+    fn has_place(&self, tx: &Tx<'_>, memory: &StoredMemory) -> Result<bool> {
+        let Self::Adopt(to) = self else { return Ok(true) };
+        let adopted = memory.with(|adopted| adopted.owner = to.clone());
+        Ok(tx.path_holder(&adopted)?.is_none())
     }
 
     fn apply_to_memory(

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::Commonbook;
 use super::case::{file_in_case, restore_in_case};
+use super::memory::refuse_taken_path;
 use super::ops::forgotten::{
     MemoryRemainder, forgotten_phrases, record_without_forgotten, without_forgotten,
 };
@@ -275,6 +276,10 @@ fn write_memory(
         MemoryRemainder::Memory(memory) => memory,
         MemoryRemainder::Nothing(at) => return result(SaveOutcome::Repeated, None, Some(at)),
     };
+    // What is here at its path stays.
+    if let Err(taken) = refuse_taken_path(tx, memory) {
+        return if taken.kind == ErrorKind::Conflict { Ok(Err(taken)) } else { Err(taken) };
+    }
     let name = AgentName { agent: memory.owner.clone(), device: None };
     let author = Caller::new(Some(name), memory.workspace.clone(), EntryPoint::Import);
     let filed = match is_exported && memory.position.is_some() {

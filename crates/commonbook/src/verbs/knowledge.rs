@@ -28,7 +28,7 @@ const FACT_BATCH: u32 = 200;
 enum MemorySelection {
     One(MemoryId),
     Mentioning(EntityId),
-    All(MemoryFilter),
+    All(Box<MemoryFilter>),
 }
 
 impl Commonbook {
@@ -97,7 +97,7 @@ impl Commonbook {
         }
         let case = request.case.as_ref().map(|key| case::find_case(tx, caller, key)).transpose()?;
         let case = case.map(|case| case.key);
-        Ok(MemorySelection::All(MemoryFilter { case, ..MemoryFilter::default() }))
+        Ok(MemorySelection::All(Box::new(MemoryFilter { case, ..MemoryFilter::default() })))
     }
 }
 

@@ -8,8 +8,11 @@ use super::usage::add_usage;
 use crate::base::error::{Error, Result};
 use crate::base::page::{Page, PageCursor, PageSize};
 use crate::model::access::{Sight, StoredMemory};
+use crate::model::agent::Agent;
 use crate::model::caller::Caller;
-use crate::model::memory::{ListMemories, ListOrder, Memory, UsageKind, UsagePosition};
+use crate::model::memory::{
+    ListMemories, ListOrder, Memory, PathPosition, UsageKind, UsagePosition,
+};
 use crate::model::search::MemoryFilter;
 use crate::model::search::period::{self, PeriodBound};
 use crate::store::Tx;
@@ -19,7 +22,7 @@ impl Commonbook {
     ///
     /// # Errors
     /// `invalid` if the limit is out of range, the cursor is malformed, the owner's name is invalid,
-    /// or `at` is no time or beside `deleted`.
+    /// `at` is no time or beside `deleted`, or `path` is beside an order.
     pub fn list_memories(&self, caller: &Caller, request: &ListMemories) -> Result<Page<Memory>> {
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
         let sight = Sight::reading_at_home(&caller)?;
@@ -35,14 +38,17 @@ impl Commonbook {
             )
             .hint("Leave `deleted` or `at` out."));
         }
+        let of_path = request.path.as_ref().and_then(|pattern| pattern.owner.as_ref());
+        let owner = request.owner.as_deref().or(of_path.map(Agent::as_str));
         let filter = MemoryFilter {
-            owner: MemoryFilter::owner(request.owner.as_deref())?,
+            owner: MemoryFilter::owner(owner)?,
             memory_type: request.memory_type.clone().map(Into::into),
             topic: request.topic.clone(),
             importance: request.importance,
             session: request.session.clone(),
             case: request.case.clone(),
             trust: request.trust,
+            path: request.path.clone(),
             deleted: request.deleted,
             at,
             changed_since: None,
@@ -52,8 +58,14 @@ impl Commonbook {
             return Err(Error::invalid("sort", "lists the most often first, whatever `order`")
                 .hint("Leave `order` or `sort` out."));
         }
+        if request.path.is_some() && (request.sort.is_some() || *order != ListOrder::Newest) {
+            let field = if request.sort.is_some() { "sort" } else { "order" };
+            return Err(Error::invalid(field, "a list with `path` is in the order of paths")
+                .hint(format!("Leave `{field}` or `path` out.")));
+        }
         self.store.read(|tx| {
             let mut page = match request.sort {
+                None if request.path.is_some() => page_by_path(tx, &sight, &filter, request)?,
                 None => page_of(tx, &sight, &filter, *order, *limit, cursor.as_ref())?,
                 Some(kind) => page_by_usage(tx, &sight, &filter, kind, request)?,
             };
@@ -66,6 +78,18 @@ impl Commonbook {
             Ok(page)
         })
     }
+}
+
+fn page_by_path(
+    tx: &Tx<'_>,
+    sight: &Sight,
+    filter: &MemoryFilter,
+    request: &ListMemories,
+) -> Result<Page<StoredMemory>> {
+    let size = PageSize::of(request.limit)?;
+    let from = request.cursor.as_ref().map(PathPosition::of_cursor).transpose()?;
+    let rows = tx.memories_by_path(sight, filter, from.as_ref(), size.rows())?;
+    Ok(size.page(rows, |(position, _)| position.cursor()).map(|(_, item)| item))
 }
 
 fn page_by_usage(

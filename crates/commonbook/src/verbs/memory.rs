@@ -31,10 +31,10 @@ use crate::model::entity::check_labels;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::lineage::{BasisClaim, DerivedId, StaleMemory};
 use crate::model::memory::{
-    DeleteMemory, GetMemories, GetMemory, Memory, MemoryAt, MemoryHistory, NoteStatements,
-    OpenedMemories, PendingReview, PurgeMemory, PurgeResult, RestoreMemory, RetractedTwin,
-    RevisionHistory, SaveMemories, SaveMemory, SaveOutcome, SaveResult, UpdateMemory, UpdateResult,
-    UsageKind, expect_revision,
+    DeleteMemory, GetMemories, GetMemory, Memory, MemoryAddress, MemoryAt, MemoryHistory,
+    NoteStatements, OpenedMemories, PendingReview, PurgeMemory, PurgeResult, RestoreMemory,
+    RetractedTwin, RevisionHistory, SaveMemories, SaveMemory, SaveOutcome, SaveResult,
+    UpdateMemory, UpdateResult, UsageKind, expect_revision,
 };
 use crate::store::Tx;
 use commonbook_text::tokens::{self, TokenBudget};
@@ -43,20 +43,24 @@ use write::{insert, judge_with_earlier, may_supersede, supersede};
 pub(super) use earlier::find_earlier;
 use earlier::find_retracted_twin;
 pub(super) use write::insert as insert_moved;
-pub(super) use write::{MemoryChange, keep_heir, keep_memory, may_replace_subject, replace};
+pub(super) use write::{
+    MemoryChange, keep_heir, keep_memory, may_replace_subject, refuse_taken_path, replace,
+};
 
-use lookup::revisions;
+use lookup::{addressed_memory, changeable_at, find_document, revisions};
 pub(super) use lookup::{changeable_memory, live_memory, not_deleted, visible_memory};
 use succession::settle_removal;
 
 impl Commonbook {
     /// Saves a memory under the caller's name. If the caller said the same before, nothing is saved;
-    /// if it corrects what the caller said before, it supersedes that.
+    /// if it corrects what the caller said before, it supersedes that. With a path it becomes the
+    /// document there, or the next revision of it.
     ///
     /// # Errors
     /// `invalid` and `too_large` with the field; `conflict` if the idempotency key was used for
-    /// another request, or if the case takes no entries; `not_found` or `forbidden` if a memory to
-    /// supersede is not in sight or not the caller's to change; `not_found` if the case does not exist.
+    /// another request, if the case takes no entries, or if the document at the path is not at the
+    /// expected revision; `not_found` or `forbidden` if a memory to supersede is not in sight or not
+    /// the caller's to change; `not_found` if the case does not exist.
     pub fn save_memory(&self, caller: &Caller, request: &SaveMemory) -> Result<SaveResult> {
         let now = self.clock.now();
         let drafts =
@@ -120,7 +124,9 @@ impl Commonbook {
             // Parsed here, so that the one thread that writes finds the statements in the cache.
             drop(MemoryStatements::of(&memory));
             let (supersedes, case) = (request.supersedes, request.case.clone());
-            Ok(MemoryDraft { memory, supersedes, case, basis, said })
+            let replacement = request.replacement();
+            let user = request.user_id.clone();
+            Ok(MemoryDraft { memory, supersedes, case, basis, said, replacement, user })
         };
         requests.iter().enumerate().map(draft).collect()
     }
@@ -133,17 +139,18 @@ impl Commonbook {
         let sight = Sight::reading(caller)?.with_earlier(caller);
         let found = self.store.read(|tx| match request.at {
             None => {
-                let mut memory = show(tx, &sight, live_memory(tx, &sight, request.id)?)?;
+                let found = addressed_memory(tx, caller, &sight, &request.id)?;
+                let mut memory = show(tx, &sight, not_deleted(found)?)?;
                 add_usage(tx, &sight, [&mut memory])?;
                 add_contradictions(tx, &sight, [&mut memory])?;
                 Ok(memory)
             }
             Some(at) => {
-                let then =
-                    revision_at(revisions(tx, &sight, request.id)?, at).ok_or_else(|| {
-                        Error::not_found(format!("memory {} did not exist at {at}", request.id))
-                            .hint("See its history for when it was saved, changed and deleted.")
-                    })?;
+                let present = addressed_memory(tx, caller, &sight, &request.id)?;
+                let then = revision_at(revisions(tx, &sight, present)?, at).ok_or_else(|| {
+                    Error::not_found(format!("memory {} did not exist at {at}", request.id))
+                        .hint("See its history for when it was saved, changed and deleted.")
+                })?;
                 show(tx, &sight, then)
             }
         })?;
@@ -162,12 +169,14 @@ impl Commonbook {
         let ids = request.check()?;
         let mut room = TokenBudget::new(limits::OPENED_TOKENS);
         let (mut opened, mut left) = (Vec::new(), Vec::new());
-        for id in ids {
-            if !left.is_empty() {
+        for address in ids {
+            if let MemoryAddress::Id(id) = address
+                && !left.is_empty()
+            {
                 left.push(id);
                 continue;
             }
-            let memory = self.get_memory(caller, &GetMemory { id, at: request.at })?;
+            let memory = self.get_memory(caller, &GetMemory { id: address, at: request.at })?;
             let fits = room.take(tokens::count(&memory.text));
             if !fits {
                 room = TokenBudget::new(0);
@@ -175,7 +184,7 @@ impl Commonbook {
             if fits || opened.is_empty() {
                 opened.push(memory);
             } else {
-                left.push(id);
+                left.push(memory.id);
             }
         }
         if request.at.is_none() {
@@ -191,7 +200,7 @@ impl Commonbook {
     /// # Errors
     /// As [`Self::get_memory`].
     pub fn memory_at(&self, caller: &Caller, request: &MemoryAt) -> Result<Memory> {
-        self.get_memory(caller, &GetMemory { id: request.id, at: Some(request.at) })
+        self.get_memory(caller, &GetMemory { id: request.id.into(), at: Some(request.at) })
     }
 
     /// Changes a memory that the caller may change.
@@ -205,31 +214,13 @@ impl Commonbook {
             request.entities.as_deref().unwrap_or_default(),
         )?;
         let said = NoteStatements::of(&request.contradicts, &request.repeats)?;
-        let (change, old) = (request.clone(), request.supersedes);
+        let change = request.clone();
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
-            let WriteScope { caller, sight, now, .. } = scope;
-            let before = not_deleted(changeable_memory(tx, caller, sight, change.id)?)?;
-            access::may_change(caller, &before)?;
-            let mut after = before.clone();
-            let changed = change.apply(&mut after, caller.user.as_deref())?;
-            let relate = |tx: &mut Tx<'_>, memory: &Memory| {
-                if let Some(old) = old {
-                    supersede(tx, caller, old, memory, now)
-                        .map_err(|error| error.with_field("supersedes"))?;
-                }
-                record_statements(tx, scope, memory, &said)
-            };
-            if changed.is_empty() {
-                relate(tx, &before)?;
-                return show(tx, sight, before);
-            }
-            access::may_keep(&after.owner, after.sharing)?;
-            let after = StoredMemory::of(admit_memory(tx, &after)?);
-            let change =
-                MemoryChange { kind: EventKind::MemoryUpdated, fields: &changed, caller, now };
-            let after = change.write(tx, &before, after)?;
-            relate(tx, &after)?;
+            let WriteScope { caller, sight, .. } = scope;
+            let before = not_deleted(changeable_at(tx, caller, sight, &change.id)?)?;
+            let after = change_memory(tx, scope, &before, &change)?;
+            record_statements(tx, scope, &after, &said)?;
             show(tx, sight, after)
         })?;
         let memory: Memory = once.answer;
@@ -243,11 +234,11 @@ impl Commonbook {
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not at the
     /// expected revision.
     pub fn delete_memory(&self, caller: &Caller, request: &DeleteMemory) -> Result<Memory> {
-        let (id, expected) = (request.id, request.expected_revision);
+        let (address, expected) = (request.id.clone(), request.expected_revision);
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, sight, now, .. } = scope;
-            let before = not_deleted(changeable_memory(tx, caller, sight, id)?)?;
+            let before = not_deleted(changeable_at(tx, caller, sight, &address)?)?;
             access::may_change(caller, &before)?;
             expect_revision(expected, &before)?;
             let after = before.with(|after| after.deleted_at = Some(now));
@@ -343,7 +334,8 @@ impl Commonbook {
     ) -> Result<RevisionHistory> {
         let sight = Sight::reading(caller)?.with_earlier(caller);
         let all = self.store.read(|tx| {
-            let all = revisions(tx, &sight, request.id)?;
+            let present = addressed_memory(tx, caller, &sight, &request.id)?;
+            let all = revisions(tx, &sight, present)?;
             show_all(tx, &sight, all)
         })?;
         Ok(RevisionHistory { items: all.into_iter().map(Into::into).collect() })
@@ -413,6 +405,10 @@ pub(super) struct MemoryDraft {
     basis: BasisClaim,
     /// What its author says of other memories.
     said: NoteStatements,
+    /// The change of the memory at its path, if it has one.
+    replacement: Option<UpdateMemory>,
+    /// The user that its author names.
+    user: Option<String>,
 }
 
 /// A memory as one save left it.
@@ -423,6 +419,9 @@ struct SaveRecord {
     /// Whether its author had saved it before.
     #[serde(default)]
     is_known: bool,
+    /// Whether it was at its path before, and changed.
+    #[serde(default)]
+    is_replaced: bool,
     /// The memories that it corrects.
     #[serde(default)]
     superseded: Vec<MemoryId>,
@@ -434,6 +433,14 @@ struct SaveRecord {
     retracted: Option<RetractedTwin>,
 }
 
+impl SaveRecord {
+    /// A new memory that rests on what has changed.
+    fn of(memory: Memory, stale: Vec<StaleMemory>) -> Self {
+        let (is_known, is_replaced, superseded) = (false, false, Vec::new());
+        Self { memory, is_known, is_replaced, superseded, stale, retracted: None }
+    }
+}
+
 impl ReaderAnswer for SaveRecord {
     fn memories(&mut self) -> Vec<&mut Memory> {
         vec![&mut self.memory]
@@ -442,9 +449,10 @@ impl ReaderAnswer for SaveRecord {
 
 fn save_results(once: WriteAnswer<Vec<SaveRecord>>, door: EntryPoint) -> Vec<SaveResult> {
     let result = |saved: SaveRecord| {
-        let outcome = match once.repeated || saved.is_known {
-            true => SaveOutcome::Repeated,
-            false => SaveOutcome::Created,
+        let outcome = match (once.repeated || saved.is_known, saved.is_replaced) {
+            (true, _) => SaveOutcome::Repeated,
+            (false, true) => SaveOutcome::Replaced,
+            (false, false) => SaveOutcome::Created,
         };
         let result = SaveResult::of(saved.memory, outcome, door);
         let result = result.superseding(saved.superseded, door);
@@ -476,9 +484,81 @@ fn keep_all(
 }
 
 fn keep_draft(tx: &mut Tx<'_>, scope: WriteScope<'_>, draft: &MemoryDraft) -> Result<SaveRecord> {
-    let record = keep_note(tx, scope, draft)?;
+    let record = match &draft.replacement {
+        Some(replacement) => keep_document(tx, scope, draft, replacement)?,
+        None => keep_note(tx, scope, draft)?,
+    };
     record_statements(tx, scope, &record.memory, &draft.said)?;
     Ok(record)
+}
+
+/// Saves a document: a new one where nothing is at its path, else the next revision of the one that is there.
+///
+/// # Errors
+/// `conflict` if the document is not at the expected revision, or if none is expected and one is there.
+fn keep_document(
+    tx: &mut Tx<'_>,
+    scope: WriteScope<'_>,
+    draft: &MemoryDraft,
+    replacement: &UpdateMemory,
+) -> Result<SaveRecord> {
+    let MemoryAddress::Path(path) = &replacement.id else { return keep_note(tx, scope, draft) };
+    let caller = scope.caller.clone().for_user(draft.user.as_deref())?;
+    let scope = WriteScope { caller: &caller, ..scope };
+    let own = Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(&caller)? };
+    let found = find_document(tx, &caller, &own, path)?;
+    let before = match (found, replacement.expected_revision.filter(|revision| *revision > 0)) {
+        (None, None) => return keep_note(tx, scope, draft),
+        (Some(before), Some(_)) => before,
+        (None, Some(expected)) => {
+            let reason = format!(
+                "expected_revision: nothing is at {path}, so it is not at revision {expected}"
+            );
+            return Err(Error::conflict(reason)
+                .with_field("expected_revision")
+                .hint("Leave out `expected_revision` to save a new document there."));
+        }
+        (Some(there), None) => {
+            let revision = there.revision;
+            let reason =
+                format!("path: your memory {} is at {path}, at revision {revision}", there.id);
+            return Err(Error::conflict(reason).with_field("path").hint(format!(
+                "Read it with `get_memory`; to replace it pass `expected_revision` {revision}."
+            )));
+        }
+    };
+    let basis = FoundBasis::find(tx, scope, &draft.basis, &draft.memory.full_text())?;
+    let after = change_memory(tx, scope, &before, replacement)?;
+    basis.record(tx, &after.workspace, DerivedId::Memory(after.id), scope.now)?;
+    let is_known = after.revision == before.revision;
+    let memory = show(tx, &own, after)?;
+    Ok(SaveRecord { is_known, is_replaced: true, ..SaveRecord::of(memory, basis.stale) })
+}
+
+/// Makes a change of a memory that the caller may change; returns it as it is now.
+fn change_memory(
+    tx: &mut Tx<'_>,
+    scope: WriteScope<'_>,
+    before: &StoredMemory,
+    change: &UpdateMemory,
+) -> Result<StoredMemory> {
+    let WriteScope { caller, now, .. } = scope;
+    access::may_change(caller, before)?;
+    let mut after = before.clone();
+    let changed = change.apply(&mut after, caller.user.as_deref())?;
+    let after = match changed.is_empty() {
+        true => before.clone(),
+        false => {
+            access::may_keep(&after.owner, after.sharing)?;
+            let after = StoredMemory::of(admit_memory(tx, &after)?);
+            let kind = EventKind::MemoryUpdated;
+            MemoryChange { kind, fields: &changed, caller, now }.write(tx, before, after)?
+        }
+    };
+    if let Some(old) = change.supersedes {
+        supersede(tx, caller, old, &after, now).map_err(|error| error.with_field("supersedes"))?;
+    }
+    Ok(after)
 }
 
 fn keep_note(tx: &mut Tx<'_>, scope: WriteScope<'_>, draft: &MemoryDraft) -> Result<SaveRecord> {
@@ -500,15 +580,13 @@ fn keep_note(tx: &mut Tx<'_>, scope: WriteScope<'_>, draft: &MemoryDraft) -> Res
         if !memory.is_quarantined() {
             supersede(tx, caller, old, &memory, now).map_err(in_field)?;
         }
-        let (superseded, stale) = (Vec::new(), basis.stale);
-        return Ok(SaveRecord { memory, is_known: false, superseded, stale, retracted: None });
+        return Ok(SaveRecord::of(memory, basis.stale));
     }
     let earlier = find_earlier(tx, caller, &memory)?;
     // What the author said before elsewhere is new to the case.
     if let Some(memory) = earlier.repeated.filter(|_| case.is_none()) {
         let memory = show(tx, &Sight::writing(caller)?, memory)?;
-        let (superseded, stale) = (Vec::new(), basis.stale);
-        return Ok(SaveRecord { memory, is_known: true, superseded, stale, retracted: None });
+        return Ok(SaveRecord { is_known: true, ..SaveRecord::of(memory, basis.stale) });
     }
     let retracted = find_retracted_twin(tx, caller, &memory)?;
     let memory = insert_in(tx, caller, case, memory, now)?;
@@ -517,7 +595,7 @@ fn keep_note(tx: &mut Tx<'_>, scope: WriteScope<'_>, draft: &MemoryDraft) -> Res
         replace(tx, caller, old, &memory, now)?;
     }
     let superseded = earlier.corrected.into_iter().map(|old| old.id).collect();
-    Ok(SaveRecord { memory, is_known: false, superseded, stale: basis.stale, retracted })
+    Ok(SaveRecord { superseded, retracted, ..SaveRecord::of(memory, basis.stale) })
 }
 
 /// The case that a save names, by its key or by an entry of it.

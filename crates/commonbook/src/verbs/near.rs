@@ -29,10 +29,10 @@ impl Commonbook {
         Ok(saved.beside(near, caller.door))
     }
 
-    /// The notes in sight that are nearest to this one. None for a turn of a conversation or a memory in
-    /// quarantine, and none if no search slot is free: a save waits for nothing.
+    /// The notes in sight that are nearest to this one. None for a turn of a conversation, a document or a memory
+    /// in quarantine, and none if no search slot is free: a save waits for nothing.
     fn nearest_notes(&self, caller: &Caller, saved: &Memory) -> Result<Vec<NearNote>> {
-        if saved.is_quarantined() || is_of_talk(saved) {
+        if saved.is_quarantined() || is_of_talk(saved) || saved.is_document() {
             return Ok(Vec::new());
         }
         let caller = caller.clone().for_user(saved.user_id.as_deref())?;
@@ -44,7 +44,7 @@ impl Commonbook {
         let places = nearest_places(found, saved);
         let mut notes =
             self.store.read(|tx| show_all(tx, &sight, tx.memories_of(&sight, &places)?))?;
-        notes.retain(|memory| memory.is_usable() && !is_of_talk(memory));
+        notes.retain(|memory| memory.is_usable() && !is_of_talk(memory) && !memory.is_document());
         Ok(near_notes(saved, &notes))
     }
 

@@ -2,7 +2,7 @@
 
 pub(super) mod slots;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use jiff::Timestamp;
 
@@ -287,6 +287,17 @@ impl Commonbook {
             }
             if let Some(entity) = &question.entity {
                 question.within.mentioning = Some(memories_mentioning(tx, &sight, own, entity)?);
+            }
+            if let Some(pattern) = &question.path {
+                let at_path = tx.memories_matching_path(&sight, pattern)?;
+                let within = question.within.mentioning.take();
+                question.within.mentioning = Some(match within {
+                    None => at_path,
+                    Some(mentioning) => {
+                        let at_path: HashSet<MemoryRef> = at_path.into_iter().collect();
+                        mentioning.into_iter().filter(|memory| at_path.contains(memory)).collect()
+                    }
+                });
             }
             if let Some(near) = &question.near {
                 question.within.near = Some(memory_named(tx, &sight, near)?);

@@ -112,6 +112,12 @@ impl Commonbook {
         readings.extract_if(.., is_own).collect()
     }
 
+    /// Puts back what [`Self::take_readings`] took out and no write has noted.
+    pub(in crate::verbs) fn return_readings(&self, taken: &[MemoryReading]) {
+        let mut readings = self.usage.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        readings.extend_from_slice(taken);
+    }
+
     /// Writes the counts that wait, and counts the receipts that are not counted yet, while
     /// `proceed` says so. Background work calls it, and a command after its response.
     ///

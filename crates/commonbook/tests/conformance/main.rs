@@ -103,6 +103,8 @@ laws! {
     journal::a_journal_is_read_with_the_visibility_of_its_events,
     journal::the_figures_of_a_journal_count_events_out_of_sight_too,
     memories::an_inserted_memory_is_read_back_unchanged,
+    memories::an_owner_has_one_current_memory_at_a_path,
+    memories::documents_are_listed_and_found_by_path,
     memories::a_replaced_memory_is_stored_as_an_earlier_revision,
     memories::a_revision_ends_with_the_event_of_its_change,
     memories::lists_page_in_both_orders_without_repeating_or_skipping,

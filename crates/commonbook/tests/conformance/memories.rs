@@ -3,7 +3,7 @@
 use commonbook::base::id::{CountingIds, MemoryId};
 use commonbook::model::access::Sight;
 use commonbook::model::event::{EventKind, NewEvent};
-use commonbook::model::memory::{Importance, ListOrder, Memory, Sharing};
+use commonbook::model::memory::{Importance, ListOrder, Memory, PathPattern, Sharing};
 use commonbook::model::search::MemoryFilter;
 
 use crate::{Fresh, caller, keep, memory, now, with_texts};
@@ -23,12 +23,88 @@ pub(crate) fn an_inserted_memory_is_read_back_unchanged(fresh: &dyn Fresh) {
     kept.sharing = Sharing::Shared;
     kept.user_id = Some("U1".into());
     kept.session = Some("s".into());
+    kept.path = Some("/notes/tea.md".parse().unwrap());
     kept.valid_from = Some(now());
     kept.source.device = Some("jarvis".into());
     let given = kept.clone();
     store.write(move |tx| keep(tx, &given)).unwrap();
     let sight = Sight { user: Some("U1".into()), ..sight() };
     assert_eq!(store.read(|tx| tx.memory(&sight, kept.id)).unwrap().as_deref(), Some(&kept));
+}
+
+pub(crate) fn an_owner_has_one_current_memory_at_a_path(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let at_path = |agent: &str, change: fn(&mut Memory)| {
+        let mut memory = memory(&ids, agent, "x", "tea");
+        memory.path = Some("/tea".parse().unwrap());
+        change(&mut memory);
+        memory
+    };
+    let write = |memory: &Memory| {
+        let memory = memory.clone();
+        store.write(move |tx| keep(tx, &memory))
+    };
+    let first = at_path("ann", |_| ());
+    write(&first).unwrap();
+    let second = at_path("ann", |_| ());
+    assert!(write(&second).is_err(), "the index alone refuses it");
+    assert_eq!(store.read(|tx| tx.path_holder(&second)).unwrap(), Some(first.id));
+    assert_eq!(store.read(|tx| tx.path_holder(&first)).unwrap(), None);
+    for other in [
+        at_path("bob", |_| ()),
+        at_path("ann", |memory| memory.user_id = Some("U1".into())),
+        at_path("ann", |memory| memory.deleted_at = Some(now())),
+        at_path("ann", |memory| memory.superseded_by = Some(memory.id)),
+    ] {
+        write(&other).unwrap();
+    }
+    let path = first.path.clone().unwrap();
+    let of_ann = store.read(|tx| tx.memories_at_path(&sight(), &first.owner, &path)).unwrap();
+    assert_eq!(of_ann.iter().filter(|memory| memory.user_id.is_none()).count(), 1);
+    let gone = Memory { deleted_at: Some(now()), revision: 2, ..first.clone() };
+    store.write(move |tx| tx.replace_memory(&first, &gone)).unwrap();
+    write(&second).unwrap();
+}
+
+pub(crate) fn documents_are_listed_and_found_by_path(fresh: &dyn Fresh) {
+    let store = fresh.open();
+    let ids = CountingIds::default();
+    let mut all: Vec<Memory> = Vec::new();
+    for path in ["/b", "/a/2", "/a%", "/a/\u{e4}", "/a"] {
+        let mut memory = memory(&ids, "ann", "x", path);
+        memory.path = Some(path.parse().unwrap());
+        all.push(memory);
+    }
+    all.push(memory(&ids, "ann", "x", "no document"));
+    let mut hidden = memory(&ids, "bob", "x", "hidden");
+    hidden.path = Some("/a/0".parse().unwrap());
+    hidden.sharing = Sharing::Private;
+    all.push(hidden);
+    store.write(move |tx| all.iter().try_for_each(|memory| keep(tx, memory))).unwrap();
+    for (pattern, expected) in [
+        ("/*", vec!["/a", "/a%", "/a/2", "/a/\u{e4}", "/b"]),
+        ("/a/*", vec!["/a/2", "/a/\u{e4}"]),
+        ("/a%*", vec!["/a%"]),
+        ("/a", vec!["/a"]),
+        ("bob:/*", vec![]),
+    ] {
+        let pattern: PathPattern = pattern.parse().unwrap();
+        let owner = pattern.owner.as_ref().map(|owner| owner.as_str().to_owned());
+        let filter = MemoryFilter { path: Some(pattern.clone()), owner, ..MemoryFilter::default() };
+        let (mut listed, mut beyond) = (Vec::new(), None);
+        loop {
+            let page = store
+                .read(|tx| tx.memories_by_path(&sight(), &filter, beyond.as_ref(), 2))
+                .unwrap();
+            let Some((last, _)) = page.last() else { break };
+            beyond = Some(last.clone());
+            listed.extend(page.into_iter().map(|(position, _)| position.path));
+        }
+        assert_eq!(listed, expected, "{pattern}");
+        let found = store.read(|tx| tx.memories_matching_path(&sight(), &pattern)).unwrap();
+        assert_eq!(found.len(), expected.len(), "{pattern}");
+    }
 }
 
 pub(crate) fn a_replaced_memory_is_stored_as_an_earlier_revision(fresh: &dyn Fresh) {

@@ -70,10 +70,8 @@ pub(crate) fn json(bytes: &[u8]) {
     match input::from_value::<UpdateMemory>(value.clone()) {
         Ok(change) => {
             let first = SaveMemory { text: "tea".to_owned(), ..SaveMemory::default() };
-            changes(
-                &change,
-                first.memory(&caller(), Sharing::Shared, change.id, NOW).expect("a memory"),
-            );
+            let id = MemoryId::new(&CountingIds::default(), NOW);
+            changes(&change, first.memory(&caller(), Sharing::Shared, id, NOW).expect("a memory"));
         }
         Err(error) => refused(&error),
     }

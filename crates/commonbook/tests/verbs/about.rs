@@ -90,7 +90,7 @@ fn a_wrong_judgement_is_corrected_by_the_owner_alone() {
     assert_eq!(texts(&world, &bob), ["Berlin, since May"]);
     // Who comes to see a memory now learns nothing of what it was before.
     let history = |caller: &Caller| {
-        let request = MemoryHistory { id: memory.id };
+        let request = MemoryHistory { id: memory.id.into() };
         world.book.memory_history(caller, &request).unwrap().items.len()
     };
     assert_eq!((history(&alice), history(&bob)), (2, 1));
@@ -109,7 +109,8 @@ fn a_wrong_judgement_is_corrected_by_the_owner_alone() {
     let hidden = update(&world, &alice, &memory, json!({"about": "user"}));
     assert_eq!(hidden.user_id.as_deref(), Some("alice"));
     assert!(texts(&world, &bob).is_empty() && events(&bob).is_empty());
-    let unknown = world.book.memory_history(&bob, &MemoryHistory { id: memory.id }).unwrap_err();
+    let unknown =
+        world.book.memory_history(&bob, &MemoryHistory { id: memory.id.into() }).unwrap_err();
     assert_eq!(unknown.kind, ErrorKind::NotFound);
     assert_eq!(history(&alice), 3);
 }
@@ -146,7 +147,7 @@ fn a_memory_about_a_user_never_hides_one_about_the_project() {
     // If the successor turns out to be the user's, what it superseded holds again for the others.
     update(&world, &alice, &new, json!({"about": "user"}));
     assert_eq!(texts(&world, &bob), [PROJECT]);
-    let seen = world.book.get_memory(&bob, &GetMemory { id: old.id, at: None }).unwrap();
+    let seen = world.book.get_memory(&bob, &GetMemory { id: old.id.into(), at: None }).unwrap();
     assert_eq!(seen.superseded_by, None);
     let search = request(json!({"query": "staging database"}));
     assert_eq!(world.book.search_memory(&bob, &search).unwrap().hits.len(), 1);

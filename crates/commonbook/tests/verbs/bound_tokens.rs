@@ -38,7 +38,7 @@ impl Bound {
 
     /// The memory in `global`, after an attempt to change it.
     fn stands(&self) -> Memory {
-        let read = GetMemory { id: self.rule.id, at: None };
+        let read = GetMemory { id: self.rule.id.into(), at: None };
         self.world.book.get_memory(&self.rook, &read).unwrap()
     }
 
@@ -173,7 +173,7 @@ fn resolve_contradiction() {
     let id = found.items[0].id;
     let resolve = json!({"contradiction": id, "resolution": "keep_newer"});
     not_found(world.book.resolve_contradiction(&rook, &request(resolve)));
-    let read = GetMemory { id: mine.id, at: None };
+    let read = GetMemory { id: mine.id.into(), at: None };
     let kept = world.book.get_memory(&rook, &read).unwrap();
     assert_eq!((kept.text, kept.revision), (mine.text, mine.revision));
 }

@@ -27,7 +27,7 @@ fn undo(world: &World, agent: &str, acted: &BulkResult) -> Result<u64, ErrorKind
 }
 
 fn get(world: &World, id: MemoryId) -> Option<Memory> {
-    world.book.get_memory(&caller("ann"), &GetMemory { id, at: None }).ok()
+    world.book.get_memory(&caller("ann"), &GetMemory { id: id.into(), at: None }).ok()
 }
 
 /// A memory of `legacy`, as in an export from before ownership.
@@ -113,7 +113,7 @@ fn memories_move_into_another_workspace_with_their_links_and_back() {
     };
     let read = |workspace: &str, id: MemoryId| {
         let ann = elsewhere("ann", workspace);
-        world.book.get_memory(&ann, &GetMemory { id, at: None }).ok()
+        world.book.get_memory(&ann, &GetMemory { id: id.into(), at: None }).ok()
     };
     let old = save("ann", json!({"text": "Herons nest in March", "topics": ["birds"]}));
     let new = json!({"text": "Herons nest in April", "topics": ["birds"], "supersedes": old});
@@ -181,13 +181,16 @@ fn everything_an_agent_saved_since_a_time_is_purged_and_restored() {
 
     let acted = purge(&world, "rook", since.clone());
     assert_eq!(acted.memories, 3);
-    let rook = |id| world.book.get_memory(&caller("rook"), &GetMemory { id, at: None }).is_ok();
+    let rook = |id: MemoryId| {
+        world.book.get_memory(&caller("rook"), &GetMemory { id: id.into(), at: None }).is_ok()
+    };
     assert_eq!(
         [early.id, late.id, own.id, child.id, other.id].map(rook),
         [true, false, false, false, true]
     );
-    let tester =
-        world.book.get_memory(&caller("rook/tester"), &GetMemory { id: hidden.id, at: None });
+    let tester = world
+        .book
+        .get_memory(&caller("rook/tester"), &GetMemory { id: hidden.id.into(), at: None });
     assert!(tester.is_ok(), "a parent does not see its child's private memories");
     assert_eq!(purge(&world, "rook", since).memories, 0);
     assert_eq!(undo(&world, "crow", &acted), Err(ErrorKind::NotFound));

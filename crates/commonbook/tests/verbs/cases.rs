@@ -124,7 +124,8 @@ fn entries_are_numbered_without_a_gap_and_read_in_order() {
     assert_eq!(world.entries("eve", i64::MAX as u64, 100).entries, []);
     // An entry is a memory: read, listed and found like any other.
     let id = first.entries[0].entry_id;
-    let memory = world.book.get_memory(&caller("eve"), &GetMemory { id, at: None }).unwrap();
+    let memory =
+        world.book.get_memory(&caller("eve"), &GetMemory { id: id.into(), at: None }).unwrap();
     assert_eq!((memory.case, memory.position), (Some(key("retries")), Some(1)));
     assert_eq!(memory.memory_type.as_str(), "decision");
     let of_case = ListMemories { case: Some(key("retries")), ..ListMemories::default() };

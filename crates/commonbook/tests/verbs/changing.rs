@@ -15,7 +15,7 @@ fn text(memory: &Memory, text: &str) -> UpdateMemory {
 }
 
 fn delete(memory: &Memory) -> DeleteMemory {
-    DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: None }
+    DeleteMemory { id: memory.id.into(), expected_revision: None, idempotency_key: None }
 }
 
 fn restore(memory: &Memory) -> RestoreMemory {
@@ -64,9 +64,9 @@ fn a_private_memory_does_not_exist_for_other_agents() {
             assert!(error.mismatch.is_none() && !error.message.contains("ann"));
         }
         let caller = caller(agent);
-        let get = GetMemory { id: memory.id, at: None };
+        let get = GetMemory { id: memory.id.into(), at: None };
         assert_eq!(world.book.get_memory(&caller, &get).unwrap_err().kind, ErrorKind::NotFound);
-        let history = MemoryHistory { id: unknown.id };
+        let history = MemoryHistory { id: unknown.id.into() };
         assert!(world.book.memory_history(&caller, &history).is_err());
         assert_eq!(world.search(agent, "tea").total, 0);
         assert!(world.texts(agent, &ListMemories::default()).is_empty());
@@ -120,7 +120,8 @@ fn history_does_not_reveal_revisions_that_were_private() {
     world.clock.set(at(1));
     world.book.update_memory(&caller("ann"), &share).unwrap();
     let texts = |agent: &str| -> Vec<String> {
-        let history = world.book.memory_history(&caller(agent), &MemoryHistory { id: memory.id });
+        let history =
+            world.book.memory_history(&caller(agent), &MemoryHistory { id: memory.id.into() });
         history.unwrap().items.into_iter().map(|revision| revision.memory.text).collect()
     };
     assert_eq!(texts("ann"), ["the password is tea", "ask ann"]);
@@ -191,7 +192,7 @@ fn only_its_owner_knows_of_a_purged_memory() {
     let world = World::new();
     let memory = world.save("ann", "tea");
     world.book.purge_memory(&caller("ann"), &purge(&memory)).unwrap();
-    let get = GetMemory { id: memory.id, at: None };
+    let get = GetMemory { id: memory.id.into(), at: None };
     assert_eq!(world.book.get_memory(&caller("ann"), &get).unwrap_err().kind, ErrorKind::NotFound);
     assert_eq!(world.search("ann", "tea").total, 0);
     let kinds: Vec<EventKind> = world.events("ann").into_iter().map(|event| event.1).collect();

@@ -30,7 +30,7 @@ fn save(world: &World, agent: &str, fields: Value) -> Memory {
 }
 
 fn now_is(world: &World, agent: &str, memory: &Memory) -> Memory {
-    let request = GetMemory { id: memory.id, at: None };
+    let request = GetMemory { id: memory.id.into(), at: None };
     world.book.get_memory(&caller(agent), &request).unwrap()
 }
 
@@ -230,7 +230,7 @@ fn superseded_expired_and_unread_memories_are_archived_but_what_matters_stays() 
     ]
     .map(|fields| save(&world, "ann", fields));
     let told = world.save("ann", "The printer on floor two works");
-    world.book.get_memory(&caller("ann"), &GetMemory { id: told.id, at: None }).unwrap();
+    world.book.get_memory(&caller("ann"), &GetMemory { id: told.id.into(), at: None }).unwrap();
     world.book.record_usage(|| true).unwrap();
     world.clock.set(at(24 * 100));
     let done = consolidate(&world, "ann", json!({}));

@@ -52,7 +52,7 @@ impl World {
     }
 
     fn now_is(&self, agent: &str, memory: &Memory) -> Memory {
-        self.book.get_memory(&caller(agent), &GetMemory { id: memory.id, at: None }).unwrap()
+        self.book.get_memory(&caller(agent), &GetMemory { id: memory.id.into(), at: None }).unwrap()
     }
 }
 
@@ -184,7 +184,8 @@ fn a_contradiction_disappears_when_a_memory_changes() {
     says(&older, "ann", "The Atlas API timeout is 45 seconds");
     assert_eq!(count(), 1);
     assert!(world.detected("eve", json!({}))[0].reason.contains("45 seconds"));
-    let delete = DeleteMemory { id: older.id, expected_revision: None, idempotency_key: None };
+    let delete =
+        DeleteMemory { id: older.id.into(), expected_revision: None, idempotency_key: None };
     world.book.delete_memory(&caller("ann"), &delete).unwrap();
     assert_eq!(count(), 0, "one is deleted");
     let restore = RestoreMemory {
@@ -309,7 +310,7 @@ fn one_of_the_two_memories_or_a_new_one_holds() {
         assert_eq!(world.now_is("eve", old).superseded_by, Some(merged));
     }
     let merged =
-        world.book.get_memory(&caller("eve"), &GetMemory { id: merged, at: None }).unwrap();
+        world.book.get_memory(&caller("eve"), &GetMemory { id: merged.into(), at: None }).unwrap();
     assert_eq!((merged.owner.as_str(), &*merged.text), ("anonymous", both));
     assert_eq!(merged.topics, ["atlas"]);
     assert_eq!(world.resolve(&person(), &found, merge).unwrap(), resolved);
@@ -524,7 +525,7 @@ fn reopening_undoes_each_resolution_for_those_with_the_right() {
         if let Some(merged) = decided.resolved.and_then(|resolved| resolved.kept)
             && fields["resolution"] == "merge"
         {
-            let merged = GetMemory { id: merged, at: None };
+            let merged = GetMemory { id: merged.into(), at: None };
             assert!(world.book.get_memory(&caller("ann"), &merged).is_err());
         }
         // It is listed again, can be reopened twice, and resolved otherwise.

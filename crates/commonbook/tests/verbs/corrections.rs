@@ -31,7 +31,7 @@ impl World {
     }
 
     fn reread(&self, memory: &Memory) -> Memory {
-        let wanted = GetMemory { id: memory.id, at: None };
+        let wanted = GetMemory { id: memory.id.into(), at: None };
         self.book.get_memory(&caller(memory.owner.as_str()), &wanted).unwrap()
     }
 

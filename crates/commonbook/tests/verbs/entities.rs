@@ -138,7 +138,7 @@ fn stated_entities_exist_at_once_and_mentioned_ones_by_the_next_call() {
     let left = mentions(&world, "cy", "file:src/jobs/nightly.rs");
     assert_eq!(left.len(), 2, "a memory mentions only its present text");
     assert_eq!(mentions(&world, "cy", "person:Zoë Quinn").len(), 1);
-    let delete = DeleteMemory { id, expected_revision: None, idempotency_key: None };
+    let delete = DeleteMemory { id: id.into(), expected_revision: None, idempotency_key: None };
     world.book.delete_memory(&caller("ann"), &delete).unwrap();
     assert_eq!(kind(self::page(&world, "ann", "person:Zoë Quinn")), ErrorKind::NotFound);
 }

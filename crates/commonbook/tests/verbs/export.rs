@@ -45,7 +45,7 @@ fn assert_same(found: &str, expected: &str) {
 }
 
 /// Imports lines at the command line; returns the result of each.
-fn restore(
+pub(crate) fn restore(
     world: &World,
     lines: &[Map<String, Value>],
 ) -> Vec<commonbook::base::error::Result<ImportLineResult>> {

@@ -75,7 +75,7 @@ fn without_confirmation_it_only_says_what_would_go() {
     assert_eq!(count(&shown, "memories"), 1);
     let dry = ForgetMemory { dry_run: true, ..forget(memory.id, true) };
     assert!(!world.book.forget_memory(&caller("ann"), &dry).unwrap().forgotten);
-    world.book.get_memory(&caller("ann"), &GetMemory { id: memory.id, at: None }).unwrap();
+    world.book.get_memory(&caller("ann"), &GetMemory { id: memory.id.into(), at: None }).unwrap();
     assert_eq!(world.events("ann").len(), 1, "a preview leaves no event");
 }
 
@@ -110,9 +110,11 @@ fn nothing_is_left_and_the_journal_is_whole() {
     let foreign = world.save("bob", &format!("Ann told me: {SECRET}"));
     let result = forgotten(&world, "ann", memory.id);
     assert_eq!(result.redacted, [quoting.id], "what Bob wrote himself stays his");
-    let left = world.book.get_memory(&caller("ann"), &GetMemory { id: quoting.id, at: None });
+    let left =
+        world.book.get_memory(&caller("ann"), &GetMemory { id: quoting.id.into(), at: None });
     assert_eq!(left.unwrap().text, "I asked around. [forgotten] So nobody needs a locksmith.");
-    let delete = DeleteMemory { id: foreign.id, expected_revision: None, idempotency_key: None };
+    let delete =
+        DeleteMemory { id: foreign.id.into(), expected_revision: None, idempotency_key: None };
     world.book.delete_memory(&caller("bob"), &delete).unwrap();
     forgotten(&world, "bob", foreign.id);
     for text in ["abernathy", "flowerpot", "third flower", "quayside key", "hides her"] {
@@ -283,7 +285,8 @@ fn a_sentence_goes_as_a_whole_and_only_if_it_repeats_a_forgotten_one() {
         let memory = world.save("ann", text);
         let other = world.save("ann", other);
         forgotten(&world, "ann", memory.id);
-        let found = world.book.get_memory(&caller("ann"), &GetMemory { id: other.id, at: None });
+        let found =
+            world.book.get_memory(&caller("ann"), &GetMemory { id: other.id.into(), at: None });
         assert_eq!(found.unwrap().text, left, "{text}");
     }
 }
@@ -331,8 +334,13 @@ fn another_agents_memory_is_changed_only_with_consent() {
         let done = world.book.forget_memory(&by, &done).unwrap();
         let not_erased = done.certificate.unwrap().not_erased;
         assert!(shown.remaining.iter().all(|line| not_erased.contains(line)), "{not_erased:?}");
-        let read =
-            |id| world.book.get_memory(&caller("bob"), &GetMemory { id, at: None }).unwrap().text;
+        let read = |id: MemoryId| {
+            world
+                .book
+                .get_memory(&caller("bob"), &GetMemory { id: id.into(), at: None })
+                .unwrap()
+                .text
+        };
         assert_eq!(read(own.id), "[forgotten] I checked it.");
         assert_eq!(read(bob.id), if cuts_bob { "[forgotten] Ask Ann." } else { &*said });
         assert_eq!(read(hidden.id).starts_with(port), !cuts_bob);
@@ -563,7 +571,7 @@ fn a_filter_forgets_several() {
         ForgetMemories { topic: Some("people".into()), confirm: true, ..Default::default() };
     let result = world.book.forget_memories(&caller("ann"), &people).unwrap();
     assert_eq!(result.memories, gone);
-    world.book.get_memory(&caller("ann"), &GetMemory { id: kept, at: None }).unwrap();
+    world.book.get_memory(&caller("ann"), &GetMemory { id: kept.into(), at: None }).unwrap();
     let nothing = world.book.forget_memories(&caller("ann"), &people).unwrap();
     assert!(!nothing.forgotten && nothing.memories.is_empty());
     let table = [
@@ -613,7 +621,7 @@ fn what_says_it_in_other_words_is_shown_and_left() {
         assert_eq!((alike[0], shown.redacted), (again.id, Vec::new()), "{confirm}");
         assert!(!alike.contains(&hidden.id), "what is unseen is not named");
     }
-    let read = GetMemory { id: again.id, at: None };
+    let read = GetMemory { id: again.id.into(), at: None };
     assert_eq!(world.book.get_memory(&caller("ann"), &read).unwrap().text, again.text);
 }
 
@@ -671,7 +679,7 @@ fn forget_meanwhile(
 }
 
 fn kept(world: &World, id: MemoryId) -> Memory {
-    world.book.get_memory(&caller("ann"), &GetMemory { id, at: None }).unwrap()
+    world.book.get_memory(&caller("ann"), &GetMemory { id: id.into(), at: None }).unwrap()
 }
 
 /// A second connection to the home of a world, with ids of its own.

@@ -23,7 +23,8 @@ fn update(world: &World, agent: &str, hours: i64, memory: &Memory, fields: &Valu
 }
 
 fn delete(world: &World, agent: &str, memory: &Memory) -> Memory {
-    let request = DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: None };
+    let request =
+        DeleteMemory { id: memory.id.into(), expected_revision: None, idempotency_key: None };
     world.book.delete_memory(&caller(agent), &request).unwrap()
 }
 

@@ -25,7 +25,7 @@ fn quarantined(world: &World) -> Vec<Memory> {
 }
 
 fn get(world: &World, agent: &str, memory: &Memory) -> Option<Memory> {
-    world.book.get_memory(&caller(agent), &GetMemory { id: memory.id, at: None }).ok()
+    world.book.get_memory(&caller(agent), &GetMemory { id: memory.id.into(), at: None }).ok()
 }
 
 fn release(memory: &Memory) -> ReleaseMemory {
@@ -52,7 +52,7 @@ fn secrets_are_removed_from_every_field_and_their_kinds_reported() {
         request(json!({"id": saved.id, "text": format!("Now it is {token}, the deploy token.")}));
     let updated = world.book.update_memory(&caller("ann"), &changed).unwrap();
     assert_eq!(updated.text, "Now it is [redacted:github-token], the deploy token.");
-    let history = world.book.memory_history(&caller("ann"), &MemoryHistory { id: saved.id });
+    let history = world.book.memory_history(&caller("ann"), &MemoryHistory { id: saved.id.into() });
     let everything = format!("{}{history:?}", json!([saved, updated]));
     assert!(!everything.contains(&token) && !everything.contains("Hunter2"), "{everything}");
     assert_eq!(world.search("bob", "deploy token").total, 1);
@@ -94,7 +94,7 @@ fn only_its_author_sees_an_order_to_agents_until_a_person_releases_it() {
     assert_eq!(kinds("bob").last(), Some(&EventKind::MemoryReleased));
     assert_eq!(quarantined(&world), []);
     // Its quarantined revisions stay its author's.
-    let history = world.book.memory_history(&caller("bob"), &MemoryHistory { id: saved.id });
+    let history = world.book.memory_history(&caller("bob"), &MemoryHistory { id: saved.id.into() });
     assert_eq!(history.unwrap().items.len(), 1);
     let again = world.book.release_memory(&person(), &release(&saved)).unwrap_err();
     assert_eq!(again.kind, ErrorKind::Conflict);

@@ -30,7 +30,7 @@ fn every_writing_verb_is_executed_once_per_key() {
         ..UpdateMemory::empty_update(memory.id)
     };
     let delete = DeleteMemory {
-        id: memory.id,
+        id: memory.id.into(),
         expected_revision: None,
         idempotency_key: Some("del".into()),
     };
@@ -74,7 +74,8 @@ fn a_key_belongs_to_one_request_of_one_agent_in_one_workspace() {
     let world = World::new();
     world.book.save_memory(&caller("ann"), &keyed("tea", "k")).unwrap();
     let memory = world.save("ann", "other");
-    let delete = DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: key() };
+    let delete =
+        DeleteMemory { id: memory.id.into(), expected_revision: None, idempotency_key: key() };
     let error = world.book.delete_memory(&caller("ann"), &delete).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Conflict, "another verb is another request");
     let others: [Caller; 2] = [crate::elsewhere("ann", "y"), caller("bob")];

@@ -59,14 +59,15 @@ fn an_exported_memory_is_imported_unchanged_into_another_home() {
     let (old, new) = (World::new(), World::new());
     let private = rich(&old);
     let shared = old.save("bob", "the zephyr rests");
-    let delete = DeleteMemory { id: shared.id, expected_revision: None, idempotency_key: None };
+    let delete =
+        DeleteMemory { id: shared.id.into(), expected_revision: None, idempotency_key: None };
     let deleted = old.book.delete_memory(&caller("bob"), &delete).unwrap();
     new.clock.set(at(100));
     let lines = [exported(&private), exported(&deleted)];
     assert_eq!(take_in(&new, None, &lines), [Ok(SaveOutcome::Created), Ok(SaveOutcome::Created)]);
     assert_eq!(take_in(&new, None, &lines), [Ok(SaveOutcome::Repeated), Ok(SaveOutcome::Repeated)]);
 
-    let get = GetMemory { id: private.id, at: None };
+    let get = GetMemory { id: private.id.into(), at: None };
     assert_eq!(new.book.get_memory(&caller("ann"), &get).unwrap(), private);
     assert!(new.book.get_memory(&caller("carrier"), &get).is_err(), "still private to ann");
     assert_eq!(new.search("ann", "zephyr").total, 1, "the deleted one stays deleted");
@@ -108,13 +109,14 @@ fn a_copy_in_global_is_a_separate_memory() {
     let id = own.id.to_string();
     let resolved = crate::handles::resolve(&world, &caller("bob"), &id[20..]);
     assert_eq!(resolved.unwrap(), id, "one id, not two");
-    let get = GetMemory { id: own.id, at: None };
+    let get = GetMemory { id: own.id.into(), at: None };
     assert_eq!(world.book.get_memory(&caller("bob"), &get).unwrap().text, own.text);
-    let delete = DeleteMemory { id: own.id, expected_revision: None, idempotency_key: None };
+    let delete = DeleteMemory { id: own.id.into(), expected_revision: None, idempotency_key: None };
     world.book.delete_memory(&caller("ann"), &delete).unwrap();
     let of = |workspace: &str| {
-        let found =
-            world.book.memory_history(&elsewhere("ann", workspace), &MemoryHistory { id: own.id });
+        let found = world
+            .book
+            .memory_history(&elsewhere("ann", workspace), &MemoryHistory { id: own.id.into() });
         found.unwrap().items.into_iter().map(|hit| hit.memory.text).collect::<Vec<_>>()
     };
     assert_eq!(of("x"), ["the zephyr blows", "the zephyr blows"]);
@@ -171,7 +173,7 @@ fn kept_before(world: &World, memory_type: &str) -> Memory {
 fn a_type_reserved_later_stays_readable_and_is_imported_below_import() {
     let (old, new) = (World::new(), World::new());
     let before = kept_before(&old, "user");
-    let get = GetMemory { id: before.id, at: None };
+    let get = GetMemory { id: before.id.into(), at: None };
     assert_eq!(old.book.get_memory(&caller("bob"), &get).unwrap(), before);
     // Other changes may keep its type.
     let title = request(json!({"id": before.id, "title": "Tea", "memory_type": "user"}));

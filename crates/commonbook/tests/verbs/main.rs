@@ -21,6 +21,7 @@ mod contradictions;
 mod corrections;
 mod cursors;
 mod digests;
+mod documents;
 mod entities;
 mod export;
 mod figures;

@@ -134,7 +134,7 @@ fn a_statement_is_a_contradiction_with_who_says_so_and_changes_no_note() {
     let told =
         world.events("ann").into_iter().filter(|event| event.1 == EventKind::ContradictionFound);
     assert_eq!(told.map(|event| event.2).collect::<Vec<_>>(), ["bob"]);
-    let get = GetMemory { id: other.id, at: None };
+    let get = GetMemory { id: other.id.into(), at: None };
     assert_eq!(world.book.get_memory(&caller("ann"), &get).unwrap().revision, other.revision);
     let hits = world.search("ann", "How is the proxy reloaded?").hits;
     let mark = hits.iter().flat_map(|hit| &hit.contradictions).next().unwrap();
@@ -160,7 +160,7 @@ fn what_cannot_be_compared_is_refused_with_its_place_and_nothing_is_written() {
         (world.save("bob", "The kettle is red."), world.save("bob", "Herons are grey."));
     let third = world.save("eve", "Rooks caw at noon.");
     world.update_with("bob", &new, json!({"supersedes": old.id})).unwrap();
-    let get = GetMemory { id: old.id, at: None };
+    let get = GetMemory { id: old.id.into(), at: None };
     let superseded = world.book.get_memory(&caller("bob"), &get).unwrap();
     assert_eq!(superseded.superseded_by, Some(new.id));
     let many = vec![new.id; limits::STATEMENTS + 1];
@@ -262,6 +262,6 @@ fn what_was_said_to_repeat_is_merged_by_those_who_may_change_both() {
     let back = json!({"text": BY_HAND});
     world.update_with("ann", &long, back).unwrap();
     assert_eq!(world.consolidated("ann", json!({})).merged, 1);
-    let get = GetMemory { id: of_bob.id, at: None };
+    let get = GetMemory { id: of_bob.id.into(), at: None };
     assert!(world.book.get_memory(&caller("bob"), &get).unwrap().is_current());
 }

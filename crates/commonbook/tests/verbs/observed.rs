@@ -219,8 +219,11 @@ fn a_memory_counts_how_often_it_was_found_told_and_used() {
     world.search("bob", "parser tabs");
     world.clock.set(at(1) + jiff::SignedDuration::from_secs(61));
     world.context_for("ann", TASK);
-    world.book.get_memory(&caller("bob"), &GetMemory { id: memory.id, at: None }).unwrap();
-    world.book.get_memory(&caller("bob"), &GetMemory { id: memory.id, at: Some(at(1)) }).unwrap();
+    world.book.get_memory(&caller("bob"), &GetMemory { id: memory.id.into(), at: None }).unwrap();
+    world
+        .book
+        .get_memory(&caller("bob"), &GetMemory { id: memory.id.into(), at: Some(at(1)) })
+        .unwrap();
     let fields = json!({"to": "eve", "task": "Mend it", "memories": [memory.id]});
     world.book.create_handoff(&caller("qa"), &request(fields)).unwrap();
     let told_at = Some(at(1) + jiff::SignedDuration::from_secs(60));
@@ -229,7 +232,8 @@ fn a_memory_counts_how_often_it_was_found_told_and_used() {
         assert_eq!(world.counted("eve", &memory), expected, "to the minute, and once");
     }
     assert_eq!(expected.access_count, 5);
-    let shown = world.book.get_memory(&caller("eve"), &GetMemory { id: memory.id, at: None });
+    let shown =
+        world.book.get_memory(&caller("eve"), &GetMemory { id: memory.id.into(), at: None });
     assert_eq!(shown.unwrap().usage, Some(expected));
     // A process that ends before it counts leaves the receipt, which another counts.
     world.context_for("ann", TASK);

@@ -68,7 +68,7 @@ fn no_file_contains_what_the_sweep_purged() {
     let world = World::new();
     let memory = world.save("ann", "qwyxolotl");
     let delete = commonbook::model::memory::DeleteMemory {
-        id: memory.id,
+        id: memory.id.into(),
         expected_revision: None,
         idempotency_key: None,
     };
@@ -104,9 +104,9 @@ fn no_verb_returns_what_was_purged() {
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
     let (book, ann) = (&world.book, caller("ann"));
     let refusals = [
-        book.get_memory(&ann, &GetMemory { id, at: None }).unwrap_err(),
+        book.get_memory(&ann, &GetMemory { id: id.into(), at: None }).unwrap_err(),
         book.memory_at(&ann, &MemoryAt { id, at: at(0) }).unwrap_err(),
-        book.memory_history(&ann, &MemoryHistory { id }).unwrap_err(),
+        book.memory_history(&ann, &MemoryHistory { id: id.into() }).unwrap_err(),
         crate::handles::resolve(&world, &ann, &id.to_string()[20..]).unwrap_err(),
         book.purge_memory(&ann, &purge).unwrap_err(),
     ];

@@ -163,7 +163,7 @@ fn what_a_project_used_before_is_found_and_not_told() {
     };
     let bound = Caller { proof, ..bob.clone() };
     let search = SearchMemory { query: "tea".into(), ..Default::default() };
-    let get = GetMemory { id: before.id, at: None };
+    let get = GetMemory { id: before.id.into(), at: None };
     for (caller, total) in [(&bob, 2), (&bound, 1), (&elsewhere("bob", "x"), 1)] {
         assert_eq!(world.book.search_memory(caller, &search).unwrap().total, total);
         assert_eq!(world.book.get_memory(caller, &get).is_ok(), total == 2);
@@ -252,7 +252,7 @@ fn the_journal_is_read_from_a_position() {
 #[test]
 fn ids_do_not_cross_workspaces() {
     let world = World::new();
-    let get = GetMemory { id: world.save("ann", "one").id, at: None };
+    let get = GetMemory { id: world.save("ann", "one").id.into(), at: None };
     let error = world.book.get_memory(&elsewhere("ann", "y"), &get).unwrap_err();
     assert_eq!(error.kind, ErrorKind::NotFound);
 }

@@ -35,7 +35,7 @@ impl World {
     }
 
     fn shown(&self, agent: &str, id: MemoryId) -> Memory {
-        self.book.get_memory(&caller(agent), &GetMemory { id, at: None }).unwrap()
+        self.book.get_memory(&caller(agent), &GetMemory { id: id.into(), at: None }).unwrap()
     }
 
     /// What an agent hears of retractions in its next context.

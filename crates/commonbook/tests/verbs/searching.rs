@@ -184,7 +184,8 @@ fn a_page_beyond_the_last_hit_still_has_the_total() {
     let mut asked: SearchMemory = request(json!({"query": "tea", "k": 3}));
     asked.cursor = world.book.search_memory(&caller("bob"), &asked).unwrap().next;
     for memory in all.drain(..2) {
-        let delete = DeleteMemory { id: memory.id, expected_revision: None, idempotency_key: None };
+        let delete =
+            DeleteMemory { id: memory.id.into(), expected_revision: None, idempotency_key: None };
         world.book.delete_memory(&caller("ann"), &delete).unwrap();
     }
     let answer = world.book.search_memory(&caller("bob"), &asked).unwrap();
@@ -295,7 +296,7 @@ fn a_search_as_of_a_time_finds_what_held_at_that_time() {
         .book
         .delete_memory(
             &caller("ann"),
-            &DeleteMemory { id: old.id, expected_revision: None, idempotency_key: None },
+            &DeleteMemory { id: old.id.into(), expected_revision: None, idempotency_key: None },
         )
         .unwrap();
     assert_eq!(world.search("bob", "quota include:superseded").total, 1);

@@ -98,6 +98,19 @@ fn a_decision_on_what_was_superseded_since_is_told_by_whom_and_by_what() {
 }
 
 #[test]
+fn what_an_agent_read_before_a_refused_write_it_still_knows() {
+    let world = World::new();
+    let retries = world.save("bob", RETRIES);
+    let ann = in_session("ann", "s1");
+    world.book.get_memories(&ann, &request(json!({"id": retries.id}))).unwrap();
+    let refused = request::<DeleteMemory>(json!({"id": retries.id}));
+    world.book.delete_memory(&ann, &refused).unwrap_err();
+    world.correct(&retries, "The checkout service retries a payment twice");
+    let saved = world.decide(&ann, json!({"text": DECISION}));
+    assert_eq!(changes(&saved.stale), [MemoryChangeKind::Corrected]);
+}
+
+#[test]
 fn a_chain_of_successors_is_told_by_what_holds_at_its_end() {
     let world = World::new();
     let (retries, _, ann) = world.two_facts();

@@ -17,7 +17,10 @@ fn hidden_heir(world: &World) -> (Memory, Memory) {
     let heir = world.book.save_memory(&caller("ann"), &heir).unwrap().memory;
     let hidden = Memory { sharing: Sharing::Private, revision: 2, ..heir.clone() };
     replace(world, &heir, &hidden);
-    (world.book.get_memory(&caller("ann"), &GetMemory { id: old.id, at: None }).unwrap(), hidden)
+    (
+        world.book.get_memory(&caller("ann"), &GetMemory { id: old.id.into(), at: None }).unwrap(),
+        hidden,
+    )
 }
 
 /// Replaces a memory in the store, past the verbs.
@@ -29,12 +32,12 @@ fn replace(world: &World, before: &Memory, after: &Memory) {
 /// Everything that an agent receives about these memories from verbs that return whole ones.
 fn answers(world: &World, agent: &str, old: &Memory) -> Vec<Value> {
     let (book, who) = (&world.book, caller(agent));
-    let get = GetMemory { id: old.id, at: None };
+    let get = GetMemory { id: old.id.into(), at: None };
     let search: SearchMemory =
         request(json!({"query": "include:superseded,archived herons old oak"}));
     vec![
         json!(book.get_memory(&who, &get).unwrap()),
-        json!(book.memory_history(&who, &MemoryHistory { id: old.id }).unwrap()),
+        json!(book.memory_history(&who, &MemoryHistory { id: old.id.into() }).unwrap()),
         json!(book.list_memories(&who, &ListMemories::default()).unwrap()),
         json!(book.search_memory(&who, &search).unwrap()),
     ]
@@ -216,7 +219,7 @@ fn the_successor_of_a_lost_successor_takes_its_place() {
     let last = world.book.save_memory(&caller("ann"), &last).unwrap().memory;
     world.purge_by_ann(heir.id);
     assert_eq!(world.current_for_bob(), ["A beech grows there"]);
-    let get = GetMemory { id: old.id, at: None };
+    let get = GetMemory { id: old.id.into(), at: None };
     assert_eq!(world.book.get_memory(&caller("bob"), &get).unwrap().superseded_by, Some(last.id));
 }
 

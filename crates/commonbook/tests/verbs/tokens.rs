@@ -163,7 +163,7 @@ fn scopes_determine_what_a_holder_may_do() {
     };
     let (reader, writer, admin) = (who("read"), who("write"), who("admin"));
     let reads = |caller: &Caller| {
-        kind(world.book.get_memory(caller, &GetMemory { id: theirs.id, at: None }))
+        kind(world.book.get_memory(caller, &GetMemory { id: theirs.id.into(), at: None }))
     };
     let forbidden = Some(ErrorKind::Forbidden);
     assert_eq!((reads(&reader), reads(&writer), reads(&admin)), (None, forbidden, forbidden));
@@ -259,7 +259,7 @@ fn in_production_a_caller_without_a_name_cannot_write() {
         kind(book.import_lines(&nobody, None, Vec::new())),
         Some(ErrorKind::Unauthenticated)
     );
-    assert!(book.get_memory(&nobody, &GetMemory { id: early.id, at: None }).is_ok());
+    assert!(book.get_memory(&nobody, &GetMemory { id: early.id.into(), at: None }).is_ok());
     assert!(book.save_memory(&caller("ann"), &saving).is_ok());
 }
 

@@ -138,8 +138,11 @@ fn a_deletion_at_an_old_revision_is_refused() {
     let memory = world.save("ann", "tea");
     world.book.update_memory(&caller("ann"), &update(&memory, json!({"text": "x"}))).unwrap();
     for (expected, kind) in [(Some(1), Some(ErrorKind::Conflict)), (Some(2), None)] {
-        let delete =
-            DeleteMemory { id: memory.id, expected_revision: expected, idempotency_key: None };
+        let delete = DeleteMemory {
+            id: memory.id.into(),
+            expected_revision: expected,
+            idempotency_key: None,
+        };
         let refused = world.book.delete_memory(&caller("ann"), &delete).err();
         assert_eq!(refused.map(|error| error.kind), kind);
     }
@@ -150,7 +153,7 @@ fn a_restore_or_purge_at_an_old_revision_is_refused() {
     let world = World::new();
     let id = world.save("ann", "tea").id;
     let (book, ann) = (&world.book, caller("ann"));
-    let delete = DeleteMemory { id, expected_revision: Some(1), idempotency_key: None };
+    let delete = DeleteMemory { id: id.into(), expected_revision: Some(1), idempotency_key: None };
     book.delete_memory(&ann, &delete).unwrap();
     for (expected, kind) in [(Some(1), Some(ErrorKind::Conflict)), (Some(2), None)] {
         let request = RestoreMemory {

@@ -97,7 +97,7 @@ fn shown(world: &World, id: WebhookId) -> Webhook {
 
 fn hide(world: &World, memory: &Memory) {
     let hiding = UpdateMemory {
-        id: memory.id,
+        id: memory.id.into(),
         sharing: Some(Sharing::Private),
         ..request(json!({"id": memory.id}))
     };

@@ -61,6 +61,8 @@ class AsyncVerbs:
         valid_from: str | None = None,
         valid_until: str | None = None,
         case: str | None = None,
+        path: str | None = None,
+        expected_revision: int | None = None,
         supersedes: str | None = None,
         contradicts: Sequence[str] | None = None,
         repeats: Sequence[str] | None = None,
@@ -72,8 +74,8 @@ class AsyncVerbs:
         body = given(
             text=text, memory_type=memory_type, title=title, summary=summary, topics=topics, entities=entities,
             importance=importance, sharing=sharing, about=about, user_id=user_id, metadata=metadata, valid_from=valid_from,
-            valid_until=valid_until, case=case, supersedes=supersedes, contradicts=contradicts, repeats=repeats,
-            based_on=based_on, require_current=require_current,
+            valid_until=valid_until, case=case, path=path, expected_revision=expected_revision, supersedes=supersedes,
+            contradicts=contradicts, repeats=repeats, based_on=based_on, require_current=require_current,
         )
         return cast(models.SaveResult, await self.send(writing("POST", "/v1/memories", body, key=idempotency_key)))
 
@@ -126,6 +128,7 @@ class AsyncVerbs:
         importance: models.Importance | None = None,
         session: str | None = None,
         case: str | None = None,
+        path: str | None = None,
         trust: models.Trust | None = None,
         user_id: str | None = None,
         deleted: bool | None = None,
@@ -138,7 +141,7 @@ class AsyncVerbs:
         """A page of the memories that the caller may see, newest first; its `next` is the `cursor` of the next page."""
         call = reading(
             "/v1/memories", owner=owner, memory_type=memory_type, topic=topic, importance=importance, session=session, case=case,
-            trust=trust, user_id=user_id, deleted=deleted, at=at, order=order, sort=sort, limit=limit, cursor=cursor,
+            path=path, trust=trust, user_id=user_id, deleted=deleted, at=at, order=order, sort=sort, limit=limit, cursor=cursor,
         )
         return cast(models.MemoryPage, await self.send(call))
 
@@ -159,6 +162,7 @@ class AsyncVerbs:
         *,
         expected_revision: int | None = None,
         text: str | None = None,
+        new_path: str | None = None,
         memory_type: str | None = None,
         title: str | None = None,
         summary: str | None = None,
@@ -179,9 +183,10 @@ class AsyncVerbs:
 
         Fails with `Conflict` if it no longer has `expected_revision`."""
         body = given(
-            expected_revision=expected_revision, text=text, memory_type=memory_type, title=title, summary=summary, topics=topics,
-            entities=entities, importance=importance, sharing=sharing, about=about, metadata=metadata, valid_from=valid_from,
-            valid_until=valid_until, supersedes=supersedes, contradicts=contradicts, repeats=repeats,
+            expected_revision=expected_revision, text=text, new_path=new_path, memory_type=memory_type, title=title,
+            summary=summary, topics=topics, entities=entities, importance=importance, sharing=sharing, about=about,
+            metadata=metadata, valid_from=valid_from, valid_until=valid_until, supersedes=supersedes,
+            contradicts=contradicts, repeats=repeats,
         )
         call = writing("PATCH", f"/v1/memories/{segment(id)}", body, key=idempotency_key)
         return cast(models.UpdateResult, await self.send(call))

@@ -238,9 +238,9 @@ impl ImportTally {
                     }
                     self.of_person += u64::from(falls_to_person);
                     match (outcome, is_record) {
-                        (SaveOutcome::Created, false) => self.created += 1,
+                        (SaveOutcome::Created | SaveOutcome::Replaced, false) => self.created += 1,
                         (SaveOutcome::Repeated, false) => self.repeated += 1,
-                        (SaveOutcome::Created, true) => self.restored += 1,
+                        (SaveOutcome::Created | SaveOutcome::Replaced, true) => self.restored += 1,
                         (SaveOutcome::Repeated, true) => self.present += 1,
                     }
                     self.quarantined.extend(notice.map(|notice| (place, notice)));

@@ -34,6 +34,7 @@ fn print_memory(memory: &Memory, matched: Option<String>, lookup: &ViewLookup<'_
     let facts = [
         short(&memory.id),
         memory.owner.to_string(),
+        path_text(memory),
         unless(*workspace == lookup.caller.workspace, format!("in {workspace}")),
         memory_type.to_string(),
         unless(*importance == Importance::Normal, importance.to_string()),
@@ -89,6 +90,7 @@ fn print_near(near: &[NearNote]) {
 fn save_outcome(outcome: SaveOutcome) -> &'static str {
     match outcome {
         SaveOutcome::Created => "Saved",
+        SaveOutcome::Replaced => "Replaced",
         SaveOutcome::Repeated => "Already saved",
     }
 }
@@ -260,6 +262,7 @@ fn print_whole_memory(memory: &Memory) {
     let time = |time: Option<jiff::Timestamp>| time.map(second);
     print_facts(&[
         ("id", memory.id.to_string()),
+        ("path", path_text(memory)),
         ("workspace", memory.workspace.to_string()),
         ("owner", memory.owner.to_string()),
         ("type", memory.memory_type.to_string()),
@@ -280,6 +283,11 @@ fn print_whole_memory(memory: &Memory) {
         ("usage", memory.usage.as_ref().map(usage_text).unwrap_or_default()),
         ("metadata", metadata),
     ]);
+}
+
+/// The path of a document; empty for any other memory.
+fn path_text(memory: &Memory) -> String {
+    memory.path.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
 fn retraction_text(retraction: &Retraction) -> String {

@@ -87,8 +87,9 @@ const UNSENT_FIELDS: [&str; 23] = [
 ];
 
 /// What a list shows of a memory; the rest says only what is unusual.
-const MEMORY_FIELDS: [&str; 15] = [
+const MEMORY_FIELDS: [&str; 16] = [
     "id",
+    "path",
     "owner",
     "title",
     "text",
@@ -106,8 +107,17 @@ const MEMORY_FIELDS: [&str; 15] = [
 ];
 
 /// What an answer to a write shows of a memory.
-const WRITTEN_MEMORY_FIELDS: [&str; 8] =
-    ["id", "about", "revision", "trust", "redacted", "superseded_by", "retraction", "deleted_at"];
+const WRITTEN_MEMORY_FIELDS: [&str; 9] = [
+    "id",
+    "path",
+    "about",
+    "revision",
+    "trust",
+    "redacted",
+    "superseded_by",
+    "retraction",
+    "deleted_at",
+];
 
 /// What an answer to a write shows of a handoff.
 const WRITTEN_HANDOFF_FIELDS: [&str; 7] =

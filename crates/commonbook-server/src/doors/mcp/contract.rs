@@ -44,7 +44,7 @@ const UNDECLARED_FIELDS_OF_VERBS: [(&str, &[&str]); 8] = [
     ("list_memories", &["at"]),
     ("get_context", &["at"]),
     ("get_memory", &["at"]),
-    ("update_memory", &["about"]),
+    ("update_memory", &["about", "new_path"]),
     ("create_handoff", &["budget", "based_on"]),
     ("complete_handoff", &["based_on"]),
 ];

@@ -378,7 +378,9 @@ impl ValueForm {
     fn may_hold(&self, value: &Value) -> bool {
         let is_id = |value: &Value| {
             let id = value.get("id").unwrap_or(value).as_str().map(str::trim);
-            id.is_some_and(|text| !text.is_empty() && !text.contains(char::is_whitespace))
+            id.is_some_and(|text| {
+                is_path(text) || !text.is_empty() && !text.contains(char::is_whitespace)
+            })
         };
         match (self, value) {
             (Self::Text(TextForm::Id), Value::Array(items)) => items.iter().all(is_id),
@@ -555,12 +557,23 @@ fn says_now(value: &Value) -> bool {
 
 /// The ids of a text: between blanks or commas, in brackets or not.
 fn ids_in(text: &str) -> Vec<Value> {
+    if is_path(text) {
+        return vec![Value::from(text)];
+    }
     let ids = text.split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ';'));
     ids.map(bare_id).filter(|id| !id.is_empty()).map(Value::from).collect()
 }
 
+/// Whether a text in the place of an id is the path of a memory, which can hold any letter.
+fn is_path(text: &str) -> bool {
+    text.starts_with('/') || text.contains(":/")
+}
+
 /// An id without the marks in which models write it: `[#a]`, `` `#a` ``.
 fn bare_id(text: &str) -> &str {
+    if is_path(text) {
+        return text;
+    }
     text.trim_matches(|letter: char| {
         letter.is_whitespace()
             || matches!(letter, '[' | ']' | '(' | ')' | '<' | '>' | '`' | '"' | '\'' | ',')

@@ -26,7 +26,10 @@ const COUNT_NAMES: &[&str] = &[
 /// The fields with their other names. Names are compared in small letters with underscores: `memoryId` is
 /// `memory_id`. A name that a request declares itself is no other name there.
 const FIELD_NAMES: &[FieldNames] = &[
-    ("id", &["memory_id", "mem_id", "memory", "memory_handle", "handle", "uuid", "note_id"]),
+    (
+        "id",
+        &["memory_id", "mem_id", "memory", "memory_handle", "handle", "uuid", "note_id", "path"],
+    ),
     ("ids", &["memory_ids", "memories", "id_list", "handles"]),
     ("review_id", &["review", "id"]),
     ("session", &["session_id"]),

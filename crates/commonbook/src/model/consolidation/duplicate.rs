@@ -18,11 +18,12 @@ const EVENT_TYPES: [&str; 5] =
 const SINGLE_TYPES: [&str; 1] = ["handoff"];
 
 /// Whether a consolidation may merge this memory with another: a current memory of an agent with a
-/// name that is no entry of a case and not quarantined.
+/// name that is no entry of a case, no document and not quarantined.
 #[must_use]
 pub fn may_merge(memory: &Memory) -> bool {
     memory.is_usable()
         && memory.case.is_none()
+        && !memory.is_document()
         && !memory.owner.is_anonymous()
         && !SINGLE_TYPES.contains(&memory.memory_type.as_str())
 }

@@ -123,11 +123,12 @@ pub enum ArchiveCause {
 }
 
 impl ArchiveCause {
-    /// Why this memory is archived now, if it is. Neither an entry of a case, nor what is quarantined
+    /// Why this memory is archived now, if it is. No entry of a case, no document, nor what is quarantined
     /// or archived.
     #[must_use]
     pub fn of(memory: &Memory, now: Timestamp) -> Option<Self> {
         if memory.case.is_some()
+            || memory.is_document()
             || memory.is_quarantined()
             || memory.deleted_at.is_some()
             || memory.archived_at.is_some()

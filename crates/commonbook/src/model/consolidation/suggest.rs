@@ -49,7 +49,7 @@ impl Suggestion {
     /// The suggestion about a memory, if there is one, with its weight: the heaviest come first.
     #[must_use]
     pub fn of(memory: &Memory) -> Option<(u64, Self)> {
-        if !memory.is_usable() || memory.case.is_some() {
+        if !memory.is_usable() || memory.case.is_some() || memory.is_document() {
             return None;
         }
         let usage = memory.usage.unwrap_or(MemoryUsage::of(0, 0, 0));

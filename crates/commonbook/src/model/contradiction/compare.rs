@@ -130,7 +130,9 @@ impl<'m> MemoryStatements<'m> {
             environments.extend(words.filter(|word| ENVIRONMENTS.contains(word.as_str())));
         }
         let title = memory.title.iter().flat_map(|title| terms::query_terms(title)).collect();
-        let plain = !STATEMENT_FREE_TYPES.contains(&memory.memory_type.as_str());
+        // A document says what its owner wants there; it corrects nobody, and nobody corrects it.
+        let plain =
+            !STATEMENT_FREE_TYPES.contains(&memory.memory_type.as_str()) && !memory.is_document();
         let statements = if plain { statements(&memory.text) } else { Arc::default() };
         Self { memory, statements, environments, title }
     }

@@ -119,7 +119,7 @@ pub fn state_differences(before: &Memory, after: &Memory) -> Vec<String> {
 }
 
 /// The fields of a memory as texts, always the same ones in the same order.
-fn field_texts(memory: &Memory) -> [(&'static str, String); 14] {
+fn field_texts(memory: &Memory) -> [(&'static str, String); 15] {
     let time = |time: Option<Timestamp>| time.map(|time| time.to_string()).unwrap_or_default();
     let entities = memory.entities.iter();
     let entities: Vec<String> =
@@ -132,6 +132,7 @@ fn field_texts(memory: &Memory) -> [(&'static str, String); 14] {
     [
         ("text", memory.text.clone()),
         ("title", memory.title.clone().unwrap_or_default()),
+        ("path", memory.path.as_ref().map(ToString::to_string).unwrap_or_default()),
         ("summary", memory.summary.clone().unwrap_or_default()),
         ("type", memory.memory_type.to_string()),
         ("topics", memory.topics.join(", ")),

@@ -143,6 +143,10 @@ impl Memory {
             // A type that an author made up can hold a sentence.
             parts.push(Cow::from(self.memory_type.as_str().replace(['-', '_', '.'], " ")));
         }
+        if let Some(path) = &self.path {
+            // The names in a path can make a sentence, too.
+            parts.push(Cow::from(path.as_str().replace(['/', '-', '_', '.'], " ")));
+        }
         parts.extend(self.title.as_deref().map(Cow::from));
         parts.push(Cow::from(&self.text));
         if let Some(value) = parse_json_text(&self.text) {

@@ -4,7 +4,10 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Importance, Memory, MemoryType, Trust, UsageKind};
+use super::{
+    DELETION_ADDRESS_PATTERN, Importance, Memory, MemoryAddress, MemoryType, PathPattern, Trust,
+    UsageKind,
+};
 use crate::base::error::{Error, Result};
 use crate::base::id::{DELETION_HANDLE_CHARS_MIN, MemoryId};
 use crate::base::key::CaseKey;
@@ -17,13 +20,13 @@ use crate::model::search::period;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetMemories {
-    /// The memory's id.
+    /// Its id or path; another's is `OWNER:/path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<MemoryId>,
-    /// Ids of further memories to read in the same call.
+    pub id: Option<MemoryAddress>,
+    /// Further ids to read in the same call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = limits::OPENED_MEMORIES))]
-    pub ids: Vec<MemoryId>,
+    pub ids: Vec<MemoryAddress>,
     /// Reads them as they were at this time, RFC 3339; now by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
@@ -34,15 +37,15 @@ impl GetMemories {
     ///
     /// # Errors
     /// `invalid` on `id` if there is none, `too_large` on `ids` for more than [`limits::OPENED_MEMORIES`].
-    pub fn check(&self) -> Result<Vec<MemoryId>> {
+    pub fn check(&self) -> Result<Vec<MemoryAddress>> {
         if self.ids.len() > limits::OPENED_MEMORIES {
             return Err(Error::too_large("ids", self.ids.len(), limits::OPENED_MEMORIES, "ids")
                 .hint("Open the rest in another call."));
         }
-        let mut ids: Vec<MemoryId> = Vec::with_capacity(1 + self.ids.len());
+        let mut ids: Vec<MemoryAddress> = Vec::with_capacity(1 + self.ids.len());
         for id in self.id.iter().chain(&self.ids) {
             if !ids.contains(id) {
-                ids.push(*id);
+                ids.push(id.clone());
             }
         }
         if ids.is_empty() {
@@ -71,8 +74,8 @@ pub struct OpenedMemories {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GetMemory {
-    /// The memory's id.
-    pub id: MemoryId,
+    /// Its id or path.
+    pub id: MemoryAddress,
     /// Reads the memory as it was at this time, RFC 3339; now by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
@@ -112,6 +115,9 @@ pub struct ListMemories {
     /// Only the entries of this case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<CaseKey>,
+    /// At this path, or below one that ends in `/`. A `*` at its end finds more beginnings; the order is that of paths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathPattern>,
     /// Only memories with this trust.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
@@ -129,7 +135,7 @@ pub struct ListMemories {
     /// Sort order by time.
     #[serde(default)]
     pub order: ListOrder,
-    /// Sorts by how often each was found, told or used instead, the most often first.
+    /// By how often each was found, told or used, the most often first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort: Option<UsageKind>,
     /// Items per page; 20 by default. From 1 to 100.
@@ -156,9 +162,9 @@ pub enum ListOrder {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteMemory {
-    /// The memory's id.
-    #[schemars(length(min = DELETION_HANDLE_CHARS_MIN))]
-    pub id: MemoryId,
+    /// Its id or path.
+    #[schemars(extend("pattern" = DELETION_ADDRESS_PATTERN))]
+    pub id: MemoryAddress,
     /// Only if the memory still has this revision; otherwise `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
@@ -219,8 +225,8 @@ pub struct PurgeResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryHistory {
-    /// The memory's id.
-    pub id: MemoryId,
+    /// Its id or path.
+    pub id: MemoryAddress,
 }
 
 /// The revisions of a memory.

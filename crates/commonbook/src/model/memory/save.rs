@@ -5,10 +5,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::path::entry_with_path;
 use super::subject::{SubjectEvidence, missing_user};
 use super::{
-    Importance, Memory, MemorySource, MemorySubject, MemoryType, NearNote, Retraction, Sharing,
-    Trust, distinct_entities, distinct_topics,
+    DocumentPath, Importance, Memory, MemoryAddress, MemoryPath, MemorySource, MemorySubject,
+    MemoryType, NearNote, Retraction, Sharing, TimeChange, Trust, UpdateMemory, distinct_entities,
+    distinct_topics,
 };
 use crate::base::clock::whole_milliseconds;
 use crate::base::error::{Error, Result};
@@ -27,7 +29,7 @@ use crate::model::lineage::StaleMemory;
 #[serde(deny_unknown_fields)]
 pub struct SaveMemory {
     /// The content, understandable on its own: names instead of "it". Up to 64 KiB.
-    #[schemars(length(min = 1, max = limits::TEXT_BYTES), regex(pattern = input::TEXT_PATTERN))]
+    #[schemars(length(min = 1, max = limits::DOCUMENT_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub text: String,
     /// semantic (a fact, the default), episodic, procedural, decision, learning, profile,
     /// task_context, conversation, or a slug of your own.
@@ -64,13 +66,19 @@ pub struct SaveMemory {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
     pub user_id: Option<String>,
+    /// Where you keep and change it, such as `/notes/plan.md`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<MemoryPath>,
+    /// With `path`: replaces the text there if the memory has this revision; 0 if nothing may be there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_revision: Option<u64>,
     /// Further data of your own, a JSON object of up to 16 KiB.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
     /// When it begins to hold, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// When it ceases to hold, RFC 3339.
+    /// When it ceases to hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
     /// The case that it joins: key or entry id.
@@ -124,6 +132,8 @@ pub struct SaveMemories {
 pub enum SaveOutcome {
     /// The memory was saved by this call.
     Created,
+    /// The memory that was at the path was changed by this call.
+    Replaced,
     /// An earlier call made the same request, or the author said the same before; this call wrote
     /// nothing.
     Repeated,
@@ -303,6 +313,7 @@ impl SaveMemory {
         let sharing =
             self.sharing.unwrap_or_else(|| default_sharing.min(memory_type.default_sharing()));
         let sharing = self.entry_sharing(sharing)?;
+        self.check_path()?;
         let caller = caller.clone().for_user(self.user_id.as_deref())?;
         let user_id = self.subject_user(caller.user, &memory_type)?;
         let mut memory = Memory {
@@ -321,6 +332,7 @@ impl SaveMemory {
             session: caller.session.clone(),
             case: None,
             position: None,
+            path: self.path.clone(),
             source: MemorySource {
                 agent: caller.agent.clone(),
                 device: caller.device,
@@ -352,6 +364,44 @@ impl SaveMemory {
         memory.receive(None)?;
         memory.source.sha256 = sha256(&memory.text);
         Ok(memory)
+    }
+
+    /// Checks the fields about a path.
+    fn check_path(&self) -> Result<()> {
+        match (&self.path, &self.case, self.expected_revision) {
+            (Some(_), Some(_), _) => Err(entry_with_path()),
+            (None, _, Some(1..)) => {
+                Err(Error::invalid("expected_revision", "belongs to `path`, which is missing").hint(
+                    "Set `path`, or leave out `expected_revision`; `update_memory` changes a memory by its id.",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The change that this request makes to the memory at its path, if it names one: the text, and the fields that
+    /// are set.
+    #[must_use]
+    pub fn replacement(&self) -> Option<UpdateMemory> {
+        let change = TimeChange::to;
+        let at = DocumentPath { owner: None, path: self.path.clone()? };
+        Some(UpdateMemory {
+            expected_revision: self.expected_revision,
+            text: Some(self.text.clone()),
+            memory_type: self.memory_type.clone(),
+            title: self.title.clone(),
+            summary: self.summary.clone(),
+            topics: Some(self.topics.clone()).filter(|topics| !topics.is_empty()),
+            entities: Some(self.entities.clone()).filter(|entities| !entities.is_empty()),
+            importance: self.importance,
+            sharing: self.sharing,
+            about: self.about,
+            metadata: Some(self.metadata.clone()).filter(|metadata| !metadata.is_empty()),
+            valid_from: self.valid_from.map(|time| change(Some(time))),
+            valid_until: self.valid_until.map(|time| change(Some(time))),
+            supersedes: self.supersedes,
+            ..UpdateMemory::empty_update(MemoryAddress::Path(at))
+        })
     }
 
     /// The sharing of the memory: everybody in the workspace reads the entries of a case.

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Importance, Memory, MemorySubject, MemoryType, Sharing, distinct_entities, distinct_topics,
+    Importance, Memory, MemoryAddress, MemoryPath, MemorySubject, MemoryType, Sharing,
+    distinct_entities, distinct_topics,
 };
 use crate::base::clock::whole_milliseconds;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -20,15 +21,18 @@ use crate::model::entity::EntityLabel;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateMemory {
-    /// The memory's id.
-    pub id: MemoryId,
+    /// Its id or path.
+    pub id: MemoryAddress,
     /// Only if the memory still has this revision; otherwise `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// The new text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = limits::TEXT_BYTES), regex(pattern = input::TEXT_PATTERN))]
+    #[schemars(length(min = 1, max = limits::DOCUMENT_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub text: Option<String>,
+    /// The path to which it moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_path: Option<MemoryPath>,
     /// The new type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
@@ -163,6 +167,9 @@ impl UpdateMemory {
         if let Some(text) = &self.text {
             memory.text.clone_from(text);
         }
+        if let Some(path) = &self.new_path {
+            memory.path = Some(path.clone());
+        }
         if let Some(memory_type) = &self.memory_type {
             if *memory_type != memory.memory_type {
                 memory_type.check_choice()?;
@@ -202,7 +209,7 @@ impl UpdateMemory {
 
     fn check_any_change(&self) -> Result<()> {
         let fields = Self { expected_revision: None, idempotency_key: None, ..self.clone() };
-        if fields == Self::empty_update(self.id) {
+        if fields == Self::empty_update(self.id.clone()) {
             return Err(Error::new(ErrorKind::Invalid, "no field is set; expected at least one")
                 .hint("Set at least one field to its new value."));
         }
@@ -211,11 +218,12 @@ impl UpdateMemory {
 
     /// A request for this memory that sets no field.
     #[must_use]
-    pub fn empty_update(id: MemoryId) -> Self {
+    pub fn empty_update(id: impl Into<MemoryAddress>) -> Self {
         Self {
-            id,
+            id: id.into(),
             expected_revision: None,
             text: None,
+            new_path: None,
             memory_type: None,
             title: None,
             summary: None,
@@ -294,6 +302,7 @@ fn drop_entities_gone(before: &Memory, after: &mut Memory) {
 pub fn changed_fields(before: &Memory, after: &Memory) -> Vec<&'static str> {
     [
         ("text", before.text != after.text),
+        ("path", before.path != after.path),
         ("memory_type", before.memory_type != after.memory_type),
         ("title", before.title != after.title),
         ("summary", before.summary != after.summary),

@@ -9,6 +9,7 @@
 //! | `owner:ann` `type:decision` `user:u1` `session:s1` | memories of this agent, type, user, session |
 //! | `case:retries` | the caller's own memories, and the entries of this case |
 //! | `entity:tool:Redis` `entity:"Ann Miller"` | memories that mention this entity |
+//! | `path:/notes/*` `path:ann:/plan.md` | documents below this path, or at it |
 //! | `topic:rust` `topic:"rust build"` | memories about this topic; may be repeated |
 //! | `importance>=high` `importance:high` | memories of at least this importance |
 //! | `since:2026-11-01` `until:2026-11` `at:yesterday` | memories of this time |
@@ -28,7 +29,7 @@ use crate::base::error::{Error, Result};
 use crate::base::id::{MemoryId, parse_handle};
 use crate::base::key::CaseKey;
 use crate::base::limits;
-use crate::model::memory::Importance;
+use crate::model::memory::{Importance, PathPattern};
 use commonbook_text::terms;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -69,6 +70,8 @@ pub struct SearchQuery {
     pub between: Option<String>,
     /// The memories that were valid at this moment.
     pub at: Option<Timestamp>,
+    /// The path of the memories, or its beginning.
+    pub path: Option<PathPattern>,
     /// The id or handle of the memory around which others stand, as written.
     pub near: Option<String>,
     /// Only what the session of the caller has not been given yet.
@@ -80,7 +83,7 @@ pub struct SearchQuery {
 }
 
 /// The name of every operator, in its exact spelling.
-const OPERATORS: [&str; 15] = [
+const OPERATORS: [&str; 16] = [
     "owner",
     "type",
     "user",
@@ -95,8 +98,12 @@ const OPERATORS: [&str; 15] = [
     "entity",
     "between",
     "near",
+    PATH,
     UNSEEN,
 ];
+
+/// The operator whose value may begin with `/`; only `:` follows it.
+const PATH: &str = "path";
 
 /// The operator without a value.
 const UNSEEN: &str = "unseen";
@@ -110,7 +117,7 @@ const CODE_CHARS: [char; 12] = ['(', ')', '{', '}', '[', ']', '<', '>', ';', '|'
 ///
 /// These are text and no filters:
 /// - an operator without a value or with a blank before it (`owner:`, `type: foo`), with a value
-///   that begins with `:`, `=` or `/` (`user::new`, `type==x`), or with an unquoted value that
+///   that begins with `:`, `=` or, save of `path`, `/` (`user::new`, `type==x`), or with an unquoted value that
 ///   contains brackets or other signs of code;
 /// - a quote that is not closed in its line, or whose end is not followed by a blank, the end, or
 ///   one of `.`, `!` and `?`;
@@ -265,7 +272,9 @@ fn operator(rest: &str, end: usize) -> Option<(&'static str, &str, &str)> {
     // A comma can separate two operators; in a list it promises one more item.
     let value = if name == "include" { value } else { value.trim_end_matches(',') };
     let is_text = (value.is_empty() && name != UNSEEN)
-        || value.starts_with([':', '=', '/'])
+        || (name == PATH && !tail.starts_with(':'))
+        || (name != PATH && value.starts_with('/'))
+        || value.starts_with([':', '='])
         || value.contains(CODE_CHARS);
     (!is_text).then(|| (name, value, &rest[end..]))
 }
@@ -352,6 +361,12 @@ impl SearchQuery {
                     &mut self.near,
                     id.ok_or_else(|| value_error(name, value, expected))?,
                 )
+            }
+            PATH => {
+                let pattern = value
+                    .parse::<PathPattern>()
+                    .map_err(|error| Error { field: Some("query".to_owned()), ..error })?;
+                set_once(name, &mut self.path, pattern)
             }
             UNSEEN if value.is_empty() => {
                 self.unseen = true;
@@ -466,7 +481,8 @@ impl IndexQuery {
     #[must_use]
     pub fn from_plain_text(text: String, within: SearchFilter, now: Timestamp) -> Self {
         let (phrases, excluded, about) = Default::default();
-        let (user, entity, near, most) = (None, None, None, limits::SEARCH_DEPTH);
+        let (user, entity, path, near) = (None, None, None, None);
+        let most = limits::SEARCH_DEPTH;
         let (unseen, at_once) = (false, false);
         Self {
             text,
@@ -474,6 +490,7 @@ impl IndexQuery {
             excluded,
             user,
             entity,
+            path,
             near,
             unseen,
             about,

@@ -21,14 +21,15 @@ struct Migration {
 }
 
 /// The migrations, in order.
-const MIGRATIONS: [Migration; 3] = [
+const MIGRATIONS: [Migration; 4] = [
     Migration { version: 2, statements: include_str!("migrations/V2__who_migrated.sql") },
     Migration { version: 3, statements: include_str!("migrations/V3__claim_audiences.sql") },
     Migration { version: 4, statements: include_str!("migrations/V4__statements.sql") },
+    Migration { version: 5, statements: include_str!("migrations/V5__paths.sql") },
 ];
 
 /// The version of the tables that this program works with.
-const SCHEMA_VERSION: i64 = 4;
+const SCHEMA_VERSION: i64 = 5;
 
 /// Begins a migration when every transaction has ended; none begins until it ends. While it waits, the
 /// others wait behind it, so it gives up soon and tries again.

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::access::VisibleAudience;
 use super::driver::ToSql;
 use crate::model::case::CaseKey;
-use crate::model::memory::Trust;
+use crate::model::memory::{PathPattern, Trust};
 use crate::model::search::MemoryFilter;
 
 /// A [`MemoryFilter`] for a row `m` as SQL with its parameters. It holds only the conditions that are
@@ -18,6 +18,7 @@ pub(super) struct FilterParameters<'f> {
     trust: Option<&'static str>,
     at: Option<i64>,
     changed_since: Option<i64>,
+    path: Option<&'f str>,
 }
 
 impl<'f> FilterParameters<'f> {
@@ -30,19 +31,22 @@ impl<'f> FilterParameters<'f> {
             trust: filter.trust.map(Trust::name),
             at: filter.at.map(Timestamp::as_millisecond),
             changed_since: filter.changed_since.map(Timestamp::as_millisecond),
+            path: filter.path.as_ref().map(|pattern| pattern.path.as_str()),
         }
     }
 
     /// The conditions, each with its parameter.
     fn conditions(&self) -> impl Iterator<Item = (&'static str, &'static str, &dyn ToSql)> {
-        let Self { filter, importance, topic, case, trust, at, changed_since } = self;
-        let all: [(bool, &str, &str, &dyn ToSql); 10] = [
+        let Self { filter, importance, topic, case, trust, at, changed_since, path } = self;
+        let path_condition = filter.path.as_ref().map_or("", path_condition);
+        let all: [(bool, &str, &str, &dyn ToSql); 11] = [
             (filter.owner.is_some(), "m.owner = :owner", ":owner", &filter.owner),
             (filter.memory_type.is_some(), "m.memory_type = :type", ":type", &filter.memory_type),
             (filter.session.is_some(), "m.session = :session", ":session", &filter.session),
             (case.is_some(), "m.case_key = :case", ":case", case),
             (importance.is_some(), "m.importance >= :importance", ":importance", importance),
             (topic.is_some(), TOPIC_CONDITION, ":topic", topic),
+            (path.is_some(), path_condition, ":path", path),
             (trust.is_some(), "m.trust = :trust", ":trust", trust),
             (at.is_some(), HELD_CONDITION, ":at", at),
             (changed_since.is_some(), "m.revised_at > :since", ":since", changed_since),
@@ -75,6 +79,14 @@ impl<'f> FilterParameters<'f> {
 
     pub(super) fn parameters(&self) -> Vec<(&str, &dyn ToSql)> {
         self.conditions().map(|(_, name, value)| (name, value)).collect()
+    }
+}
+
+/// Whether a memory is at a path, or below a beginning of one.
+pub(super) const fn path_condition(pattern: &PathPattern) -> &'static str {
+    match pattern.is_prefix {
+        true => "m.path >= :path AND substr(m.path, 1, length(:path)) = :path",
+        false => "m.path = :path",
     }
 }
 

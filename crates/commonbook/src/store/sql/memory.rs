@@ -7,15 +7,16 @@ use jiff::Timestamp;
 use super::Tx;
 use super::access::VisibleAudience;
 use super::driver::{SqlRow, SqlValue, ToSql};
-use super::filter::FilterParameters;
+use super::filter::{FilterParameters, path_condition};
 use super::row::{encode_json, importance, json, optional_text, text, time};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::access::{Audience, Sight, StoredMemory, Visibility};
+use crate::model::agent::Agent;
 use crate::model::caller::EntryPoint;
 use crate::model::case::{CaseKey, CaseStatus};
 use crate::model::checkpoint::EarlierRevision;
-use crate::model::memory::{ListOrder, Memory};
+use crate::model::memory::{ListOrder, Memory, MemoryPath, PathPattern, PathPosition};
 use crate::model::search::MemoryFilter;
 use crate::model::stats::{MemoryCount, UserRecord};
 use crate::model::workspace::Workspace;
@@ -164,6 +165,115 @@ impl Tx<'_> {
         });
         places.truncate(limit as usize);
         self.memories_at(&places)
+    }
+
+    /// The current memories of this owner at a path in sight, those of the first workspace of the sight first,
+    /// those about a user first among them.
+    pub fn memories_at_path(
+        &self,
+        sight: &Sight,
+        owner: &Agent,
+        path: &MemoryPath,
+    ) -> Result<Vec<StoredMemory>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
+        let sql = format!(
+            "SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = :workspace AND m.owner = :owner \
+                 AND m.path = :path AND m.path IS NOT NULL AND m.deleted_at IS NULL \
+                 AND m.superseded_by IS NULL AND {seen_m} ORDER BY coalesce(m.user_id, '') DESC"
+        );
+        let (owner, path) = (owner.as_str(), path.as_str());
+        let mut found = Vec::new();
+        for workspace in &sight.workspaces {
+            let workspace = workspace.as_str();
+            let more: [(&str, &dyn ToSql); 3] =
+                [(":workspace", &workspace), (":owner", &owner), (":path", &path)];
+            found.extend(seen.all(&sql, &more, from_row)?);
+        }
+        Ok(found)
+    }
+
+    /// The id of another memory that has the place of this one: current, of its workspace, owner and path, and about
+    /// the same user; in sight or not.
+    pub fn path_holder(&self, memory: &Memory) -> Result<Option<MemoryId>> {
+        let Some(path) = &memory.path else { return Ok(None) };
+        let sql = "SELECT m.id FROM memory m WHERE m.workspace = ?1 AND m.owner = ?2 AND m.path = ?3 \
+                       AND coalesce(m.user_id, '') = ?4 AND m.id <> ?5 AND m.path IS NOT NULL \
+                       AND m.deleted_at IS NULL AND m.superseded_by IS NULL";
+        let unseen = self.unseen("a write asks only whether its place is free");
+        let user = memory.user_id.as_deref().unwrap_or_default();
+        let (workspace, owner, id) =
+            (memory.workspace.as_str(), memory.owner.as_str(), memory.id.to_string());
+        unseen.first(sql, (workspace, owner, path.as_str(), user, id), |row| text(row, 0))
+    }
+
+    /// At most `limit` documents in sight that fit the filter and its pattern, in the order of paths, starting
+    /// after `beyond`.
+    pub fn memories_by_path(
+        &self,
+        sight: &Sight,
+        filter: &MemoryFilter,
+        beyond: Option<&PathPosition>,
+        limit: u32,
+    ) -> Result<Vec<(PathPosition, StoredMemory)>> {
+        let filter = FilterParameters::of(filter);
+        let wanted = filter.sql();
+        let first = PathPosition { path: String::new(), sequence: 0 };
+        let from = beyond.unwrap_or(&first);
+        let audiences = self.visible_audiences(sight)?;
+        let mut places: Vec<(PathPosition, &VisibleAudience)> = Vec::new();
+        for audience in audiences.iter().filter(|audience| filter.admits(audience)) {
+            let name = audience.workspace().as_str();
+            let seen = self.seen_in(audience);
+            let seen_m = seen.of("m");
+            let sql = format!(
+                "SELECT m.path, m.sequence FROM memory m INDEXED BY memory_by_path \
+                 WHERE m.workspace = :workspace AND {seen_m} AND {wanted} AND m.path IS NOT NULL \
+                     AND (m.path, m.sequence) > (:from_path, :from) \
+                 ORDER BY m.path, m.sequence LIMIT :limit"
+            );
+            let mut params = filter.parameters();
+            params.extend::<[(&str, &dyn ToSql); 4]>([
+                (":workspace", &name),
+                (":from_path", &from.path),
+                (":from", &from.sequence),
+                (":limit", &limit),
+            ]);
+            let found: Vec<PathPosition> = seen.all(&sql, &params, |row| {
+                Ok(PathPosition { path: row.get(0)?, sequence: row.get(1)? })
+            })?;
+            places.extend(found.into_iter().map(|place| (place, audience)));
+        }
+        places.sort_by(|a, b| a.0.cmp(&b.0));
+        places.truncate(limit as usize);
+        let sequences: Vec<(u64, &VisibleAudience)> =
+            places.iter().map(|(place, audience)| (place.sequence, *audience)).collect();
+        let found = self.memories_at(&sequences)?.into_iter();
+        let positions = places.into_iter().map(|(place, _)| place);
+        Ok(positions.zip(found).map(|(position, (_, memory))| (position, memory)).collect())
+    }
+
+    /// All memories in sight at a path or below a beginning of one, in whichever state: for a search, which judges
+    /// the state itself.
+    pub fn memories_matching_path(
+        &self,
+        sight: &Sight,
+        pattern: &PathPattern,
+    ) -> Result<Vec<(Workspace, MemoryId)>> {
+        let seen = self.seen(sight)?;
+        let seen_m = seen.of("m");
+        let mut conditions = vec!["m.path IS NOT NULL", path_condition(pattern)];
+        let owner = pattern.owner.as_ref().map(Agent::as_str);
+        let mut more: Vec<(&str, &dyn ToSql)> = vec![(":path", &pattern.path)];
+        if owner.is_some() {
+            conditions.push("m.owner = :owner");
+            more.push((":owner", &owner));
+        }
+        let sql = format!(
+            "SELECT m.workspace, m.id FROM memory m WHERE {seen_m} AND {}",
+            conditions.join(" AND ")
+        );
+        seen.all(&sql, &more, |row| Ok((text(row, 0)?, text(row, 1)?)))
     }
 
     /// At most `limit` topics of the standing memories in sight that begin with this text in lower
@@ -542,6 +652,7 @@ fn memory_columns(memory: &Memory, audience: i64) -> Result<Vec<(&'static str, S
         (":case_key", memory.case.as_ref().map(ToString::to_string).into()),
         (":review", memory.review.as_ref().map(encode_json).transpose()?.into()),
         (":retraction", memory.retraction.as_ref().map(encode_json).transpose()?.into()),
+        (":path", memory.path.as_ref().map(ToString::to_string).into()),
         (
             ":position",
             memory.position.map(|position| i64::try_from(position).unwrap_or(i64::MAX)).into(),
@@ -559,10 +670,10 @@ pub(super) const MEMORY_COLUMNS: &str = "m.id, m.workspace, m.owner, m.user_id, 
     m.summary, m.topics, m.importance, m.sharing, m.session, m.source, m.trust, m.metadata, \
     m.recorded_at, m.revised_at, m.revised_by, m.revision, m.valid_from, m.valid_until, \
     m.superseded_by, m.deleted_at, m.redacted, m.suspicions, m.case_key, m.position, m.entities, m.review, \
-    m.archived_at, m.retraction";
+    m.archived_at, m.retraction, m.path";
 
 /// The index of the first column after [`MEMORY_COLUMNS`].
-pub(super) const MEMORY_COLUMN_COUNT: usize = 31;
+pub(super) const MEMORY_COLUMN_COUNT: usize = 32;
 
 /// A memory from a row that begins with [`MEMORY_COLUMNS`].
 pub(super) fn from_row(row: &SqlRow<'_>) -> Result<StoredMemory> {
@@ -606,6 +717,7 @@ pub(super) fn from_row(row: &SqlRow<'_>) -> Result<StoredMemory> {
             true => None,
             false => Some(json(row, 30)?),
         },
+        path: optional_text(row, 31)?,
         usage: None,
         rests_on: Vec::new(),
         contradictions: Vec::new(),

@@ -321,13 +321,14 @@ mod tests {
 
     /// Columns that [`Commonbook::forget_memory`](crate::Commonbook::forget_memory) cleans as rows of a
     /// memory or as lines of the journal, and those of the certificates themselves.
-    const OWN_COLUMNS: [&str; 17] = [
+    const OWN_COLUMNS: [&str; 18] = [
         "certificate.certificate",
         "event.details",
         "event.topics",
         "forgotten_memory.certificate",
         "memory.entities",
         "memory.metadata",
+        "memory.path",
         "memory.redacted",
         "memory.retraction",
         "memory.review",

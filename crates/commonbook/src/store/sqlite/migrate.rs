@@ -24,7 +24,7 @@ mod tests;
 
 /// The schema's version: that of the last script. Reading it from the scripts would double the time of
 /// opening.
-pub(super) const SCHEMA_VERSION: i64 = 45;
+pub(super) const SCHEMA_VERSION: i64 = 46;
 
 /// The schemas with versions of standing memory files whose programs knew no agreements.
 const BEFORE_AGREEMENTS: std::ops::RangeInclusive<i64> = 22..=43;

@@ -177,6 +177,9 @@ impl MoveEnds {
         };
         let copy = Memory { workspace: to.operation.workspace.clone(), ..(*memory).clone() };
         let of_owner = Sight { workspaces: vec![copy.workspace.clone()], ..Sight::of_owner(&copy) };
+        if tx.path_holder(&copy)?.is_some() {
+            return Ok(MoveOutcome::Present);
+        }
         let revision = match tx.memory(&of_owner, id)? {
             // It was moved before, and moved back.
             Some(earlier) if earlier.deleted_at.is_some() => {
@@ -214,10 +217,11 @@ impl MoveEnds {
             ) else {
                 continue;
             };
-            if copy.revision == item.revision && memory.revision == original.revision {
+            let back = memory.with(|it| it.deleted_at = None);
+            let is_free = tx.path_holder(&back)?.is_none();
+            if is_free && copy.revision == item.revision && memory.revision == original.revision {
                 let gone = copy.with(|it| it.deleted_at = Some(self.now));
                 self.write(tx, to, EventKind::MemoryDeleted, &copy, gone)?;
-                let back = memory.with(|it| it.deleted_at = None);
                 self.write(tx, from, EventKind::MemoryRestored, &memory, back)?;
                 done.push(copy);
             }

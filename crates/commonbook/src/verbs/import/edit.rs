@@ -27,7 +27,7 @@ pub(super) fn write_edit(
     now: Timestamp,
 ) -> Result<SaveOutcome> {
     let sight = Sight::exporting(caller, &edit.workspace)?;
-    let id = edit.change.id();
+    let id = edit.change.id()?;
     let stored = visible_memory(&*tx, &sight, id)?;
     access::may_edit_file(caller, &stored)?;
     let (after, kind, fields) = match &edit.change {

@@ -17,15 +17,16 @@ pub(in crate::verbs) struct EarlierMemories {
     pub(in crate::verbs) corrected: Vec<StoredMemory>,
 }
 
-/// Finds what a memory that is about to be saved repeats or corrects. A quarantined or an imported
-/// memory corrects nothing, and an anonymous one repeats what anybody without a name said.
+/// Finds what a memory that is about to be saved repeats or corrects. A quarantined memory, an imported one
+/// and a document correct nothing, and an anonymous one repeats what anybody without a name said.
 pub(in crate::verbs) fn find_earlier(
     tx: &Tx<'_>,
     caller: &Caller,
     memory: &Memory,
 ) -> Result<EarlierMemories> {
     let mut earlier = EarlierMemories::default();
-    if memory.is_quarantined() || memory.source.how == EntryPoint::Import {
+    let is_imported = memory.source.how == EntryPoint::Import;
+    if memory.is_quarantined() || is_imported || memory.is_document() {
         return Ok(earlier);
     }
     let stated = MemoryStatements::of(memory);
@@ -34,7 +35,7 @@ pub(in crate::verbs) fn find_earlier(
     let sight = Sight::writing(caller)?;
     let (workspace, owner) = (&memory.workspace, Some(&memory.owner));
     for other in tx.memories_claiming(&sight, workspace, &keys, owner, limit)? {
-        if access::may_change(caller, &other).is_err() {
+        if other.is_document() || access::may_change(caller, &other).is_err() {
             continue;
         }
         match stated.relation_to_earlier(&MemoryStatements::of(&other)) {

@@ -79,8 +79,26 @@ pub(super) fn judge_with_earlier(tx: &Tx<'_>, memory: &Memory) -> Result<Memory>
     Ok(memory)
 }
 
+/// Refuses a current memory whose path another one has.
+///
+/// # Errors
+/// `conflict` on `path`.
+pub(in crate::verbs) fn refuse_taken_path(tx: &Tx<'_>, memory: &Memory) -> Result<()> {
+    let is_there = memory.deleted_at.is_none() && memory.superseded_by.is_none();
+    let Some(path) = memory.path.as_ref().filter(|_| is_there) else { return Ok(()) };
+    match tx.path_holder(memory)? {
+        None => Ok(()),
+        Some(_) => {
+            Err(Error::conflict(format!("path: {} has another document at {path}", memory.owner))
+                .with_field("path")
+                .hint("Choose another path, or move or delete the document that is there."))
+        }
+    }
+}
+
 /// Stores a memory as it is, with its event.
 pub(in crate::verbs) fn insert(tx: &mut Tx<'_>, memory: &Memory, now: Timestamp) -> Result<()> {
+    refuse_taken_path(tx, memory)?;
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
     let sequence = tx.append_event(&event)?;
     tx.insert_memory(memory, sequence)?;
@@ -150,6 +168,14 @@ pub(super) fn may_replace(
             None => error.hint("You may not read its successor; save your own version."),
         });
     }
+    if let Some(path) = &before.path {
+        let reason = format!(
+            "memory {} is the document at {path}, which its owner changes in place",
+            before.id
+        );
+        return Err(Error::conflict(reason)
+            .hint("Save the new text with its `path` and `expected_revision`, or delete it."));
+    }
     // One that has a successor itself leads on, or back: two memories would supersede each other.
     if !new.is_current() {
         let reason = format!("memory {} is not current, and cannot supersede another", new.id);
@@ -199,8 +225,12 @@ impl MemoryChange<'_> {
         after.revision = before.revision + 1;
         after.revised_at = self.now.max(before.revised_at);
         after.revised_by = self.caller.agent.clone();
+        refuse_taken_path(tx, &after)?;
         tx.replace_memory(before, &after)?;
-        if (&after.text, &after.memory_type) != (&before.text, &before.memory_type) {
+        if after.text != before.text
+            || after.memory_type != before.memory_type
+            || after.is_document() != before.is_document()
+        {
             tx.put_claims(&after, &MemoryStatements::of(&after).keys())?;
         }
         let event = NewEvent::of(self.kind, &after, &self.caller.agent, self.now);

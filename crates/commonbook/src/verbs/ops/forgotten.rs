@@ -14,7 +14,7 @@ use crate::model::forgetting::{
     ForgetReach, ForgottenPhrases, Phrase, Tombstone, is_empty_now, redacted_memory,
     redacted_standing, texts_of,
 };
-use crate::model::memory::Memory;
+use crate::model::memory::{Memory, MemoryPath};
 use crate::model::workspace::Workspace;
 use crate::prompt::context::ContextRecord;
 use crate::store::Tx;
@@ -67,7 +67,8 @@ pub(in crate::verbs) fn forgotten_phrases<'t>(
 fn forgotten_of_memory(tx: &Tx<'_>, memory: &Memory) -> Result<Option<ForgottenText>> {
     let metadata = Value::Object(memory.metadata.clone()).to_string();
     let further = memory.topics.iter().chain(memory.entities.iter().map(|entity| &entity.value));
-    let further = further.map(String::as_str).chain([&*metadata]);
+    let path = memory.path.as_ref().map(MemoryPath::as_str);
+    let further = further.map(String::as_str).chain([&*metadata]).chain(path);
     let texts = texts_of(memory).into_iter().flatten().chain(further);
     forgotten_phrases(tx, &memory.workspace, Some(&memory.owner), texts)
 }
@@ -115,6 +116,7 @@ pub(in crate::verbs) fn admit_memory(tx: &Tx<'_>, memory: &Memory) -> Result<Mem
     let fields = fields.filter_map(|(field, text)| Some((field.to_owned(), text?)));
     let mut fields: Vec<(String, &str)> = fields.collect();
     let mut named = Vec::new();
+    named.extend(memory.path.iter().map(|path| ("path".to_owned(), path.as_str())));
     named.extend(memory.topics.iter().map(|topic| ("topics".to_owned(), &**topic)));
     named.extend(memory.entities.iter().map(|entity| ("entities".to_owned(), &*entity.value)));
     collect_texts(&metadata, "metadata".to_owned(), &mut named);

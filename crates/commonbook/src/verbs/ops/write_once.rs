@@ -13,6 +13,7 @@ use crate::base::{input, limits};
 use crate::model::access::Sight;
 use crate::model::caller::Caller;
 use crate::model::checkpoint::CheckpointSettings;
+use crate::model::lineage::MemoryReading;
 use crate::store::{IdempotencyRecord, Tx};
 use crate::verbs::Commonbook;
 use crate::verbs::ops::forgotten::refuse_forgotten;
@@ -68,9 +69,10 @@ impl Commonbook {
         let (caller, ids, steps) = (caller.clone(), Arc::clone(&self.ids), self.write_steps);
         let checkpoints = self.checkpoints;
         let by = caller.clone();
-        let readings = self.take_readings(&by);
-        self.store.write_as(&by, move |tx| {
-            readings.iter().try_for_each(|reading| tx.note_told(reading))?;
+        let readings: Arc<[MemoryReading]> = self.take_readings(&by).into();
+        let noted = Arc::clone(&readings);
+        let once = self.store.write_as(&by, move |tx| {
+            noted.iter().try_for_each(|reading| tx.note_told(reading))?;
             if let Some(key) = &key
                 && let Some(earlier) = earlier_answer(tx, &caller, key, now)?
             {
@@ -92,7 +94,12 @@ impl Commonbook {
                 tx.keep_answer(&caller.workspace, &caller.agent, key, &record)?;
             }
             Ok(WriteAnswer { answer, repeated: false })
-        })
+        });
+        // A refused write notes nothing.
+        if once.is_err() {
+            self.return_readings(&readings);
+        }
+        once
     }
 }
 

@@ -296,6 +296,7 @@ fn facts(request: &PageRequest, memory: &Memory) -> Markup {
     html! {
         dl class="facts" {
             dt { "Author" } dd { (agent(request, &memory.owner)) }
+            @if let Some(path) = &memory.path { dt { "Path" } dd { code { (path) } } }
             dt { "Saved" } dd { (time(memory.recorded_at)) " through " (source.how.name())
                 @if let Some(client) = &source.client { ", " (client) }
                 @if let Some(device) = &source.device { ", on " (device) } }

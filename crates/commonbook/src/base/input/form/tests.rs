@@ -7,7 +7,7 @@ use super::*;
 use crate::base::id::MemoryId;
 use crate::base::input;
 use crate::model::handoff::CreateHandoff;
-use crate::model::memory::{ListMemories, SaveMemories, SaveMemory, UpdateMemory};
+use crate::model::memory::{GetMemories, ListMemories, SaveMemories, SaveMemory, UpdateMemory};
 use crate::model::search::SearchMemory;
 use crate::prompt::context::GetContext;
 
@@ -221,4 +221,17 @@ fn an_id_under_another_name_looks_like_one() {
 #[test]
 fn an_object_without_an_id_where_one_belongs_stays_as_it_is() {
     check::<UpdateMemory>([(json!({"id": {}, "text": "x"}), json!({"id": {}, "text": "x"}))]);
+}
+
+#[test]
+fn a_path_in_the_place_of_an_id_stays_as_it_is() {
+    for path in ["/notes/(draft)", "/a b, c", "ann:/x [1]"] {
+        check::<GetMemories>([
+            (json!({"id": path}), json!({"id": path})),
+            (json!({"path": path}), json!({"id": path})),
+            (json!({"ids": [path]}), json!({"ids": [path]})),
+        ]);
+        let moved = json!({"id": path, "new_path": path});
+        check::<UpdateMemory>([(moved.clone(), moved)]);
+    }
 }
