@@ -478,8 +478,6 @@ fn commands_of_the_user_run_at_their_events_by_priority() {
         {"moment": "delegation", "priority": 10,
          "command": format!("cat > {} && echo '{{\"task\": \"count the boats, twice\"}}'", seen.display())},
         {"moment": "delegation", "priority": 30, "command": "echo '{\"context\": \"It is windy.\"}'"},
-        {"moment": "delegation", "priority": 40, "command": "exit 3"},
-        {"moment": "delegation", "priority": 41, "command": "echo no json"},
         {"moment": "prompt", "priority": 50, "command": "echo '{\"context\": \"never here\"}'"},
     ]);
     fs::write(home.path().join("hooks.json"), commands.to_string()).unwrap();
@@ -495,8 +493,22 @@ fn commands_of_the_user_run_at_their_events_by_priority() {
     let seen: Value = serde_json::from_slice(&fs::read(seen).unwrap()).unwrap();
     assert_eq!((&seen["moment"], &seen["task"]), (&json!("delegation"), &json!("count the boats")));
     assert_eq!(seen["agent"], "claude-code/engineer", "the one that gets the task");
-    let log = log(&home);
-    assert!(log.contains("exit 3") && log.contains("no json"), "{log}");
+}
+
+#[test]
+fn a_command_of_the_user_that_fails_is_logged_and_changes_nothing() {
+    let home = Home::new();
+    // One at a time: a hook has two seconds for all of them.
+    for (command, noted) in [("exit 3", "exit 3"), ("echo no json", "no json")] {
+        let commands = json!([{"moment": "delegation", "priority": 40, "command": command}]);
+        fs::write(home.path().join("hooks.json"), commands.to_string()).unwrap();
+        let given = json!({"prompt": "count the boats", "subagent_type": "engineer"});
+        let input = json!({"tool_name": "Agent", "tool_input": given});
+        let response = claude(&home, "PreToolUse", &input);
+        let task = &response["hookSpecificOutput"]["updatedInput"]["prompt"];
+        assert!(task.as_str().unwrap().starts_with("count the boats\n\n"), "{command}: {task}");
+        assert!(log(&home).contains(noted), "{command}: {}", log(&home));
+    }
 }
 
 #[test]
