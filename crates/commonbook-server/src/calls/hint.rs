@@ -122,6 +122,9 @@ pub(crate) fn message_in_flags(error: &Error, command: &TypedCommand) -> String 
     }
 }
 
+/// Verbs of several things, with the verb of one of them that an action calls.
+const ACTIONS_FOR_VERBS: [(&str, &str); 1] = [("append_entries", "append_entry")];
+
 /// What a caller can do only through a person: these words follow those of the verb.
 const PERSON_WORDS: &str = "(a person can, at the command line)";
 
@@ -242,6 +245,8 @@ fn tool_call(name: &str, tools: &ToolSelection) -> Option<String> {
     if tools.offers(name) {
         return Some(name.to_owned());
     }
+    let name =
+        ACTIONS_FOR_VERBS.iter().find(|(verb, _)| *verb == name).map_or(name, |(_, one)| *one);
     if let Some((tool, action)) =
         JoinedTool::of_verb(name).filter(|(tool, _)| tools.offers(tool.name))
     {
@@ -406,6 +411,10 @@ mod tests {
             (
                 "Run `commonbook handoff list` or `commonbook session list`.",
                 "Run `handoffs {\"action\": \"list\"}` or list sessions (a person can, at the command line).",
+            ),
+            (
+                "Append an entry that supersedes it, with `append_entries`.",
+                "Append an entry that supersedes it, with `cases {\"action\": \"append\"}`.",
             ),
             (
                 "`learn` and `remember`.",

@@ -385,6 +385,7 @@ impl ServerHandler for McpDoor {
             Err(ToolCallError::Error(error)) => {
                 let cause = error.cause.as_ref().map(tracing::field::display);
                 tracing::debug!(tool = %name, %error, cause, "refused");
+                let error = offers.in_declared_fields(&name, error);
                 Ok(answer::error_result(&error, &offers.selection).into())
             }
         }

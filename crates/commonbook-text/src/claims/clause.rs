@@ -100,9 +100,9 @@ pub fn statements(text: &str) -> Statements {
             heading = terms::query_terms(line);
             continue;
         }
-        let bare = line.trim_start_matches(['-', '*', '+', '•', '>']).trim_start();
+        let bare = without_list_mark(line);
         is_whole &= !bare.contains('?');
-        for sentence in line_clauses(bare) {
+        for sentence in line_clauses(bare).into_iter().map(without_opening) {
             if found.len() == CLAUSES_MAX {
                 return Statements { clauses: found, is_whole: false };
             }
@@ -117,6 +117,38 @@ pub fn statements(text: &str) -> Statements {
         }
     }
     Statements { clauses: found, is_whole }
+}
+
+/// A line without the mark of a list or a quote: `- `, `> `, `2. `, `2) `.
+fn without_list_mark(line: &str) -> &str {
+    let bare = line.trim_start_matches(['-', '*', '+', '•', '>']).trim_start();
+    let behind = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = behind.strip_prefix(". ").or_else(|| behind.strip_prefix(") "));
+    numbered.filter(|_| behind.len() < bare.len()).map_or(bare, str::trim_start)
+}
+
+/// Openings that say only that somebody says what follows, in lower case.
+const OPENINGS: [&str; 12] = [
+    "i found that ",
+    "i found out that ",
+    "i confirmed that ",
+    "i noticed that ",
+    "we found that ",
+    "we found out that ",
+    "we confirmed that ",
+    "we noticed that ",
+    "it turns out that ",
+    "turns out that ",
+    "note that ",
+    "remember that ",
+];
+
+/// A clause without its opening.
+fn without_opening(clause: &str) -> &str {
+    let begins = |opening: &&&str| {
+        clause.get(..opening.len()).is_some_and(|start| start.eq_ignore_ascii_case(opening))
+    };
+    OPENINGS.iter().find(begins).map_or(clause, |opening| clause[opening.len()..].trim_start())
 }
 
 /// Whether a line is a line of a log, or no prose.
@@ -596,5 +628,26 @@ mod tests {
         let (composed, apart) = ("The caf\u{e9} opens at 8:00", "The cafe\u{301} opens at 8:00");
         assert_eq!(read(composed).len(), 1);
         assert_eq!(read(composed), read(apart));
+    }
+
+    #[test]
+    fn marks_of_lists_and_openings_are_no_part_of_a_claim() {
+        let read = |text: &str| -> Vec<_> {
+            clauses(text).into_iter().map(|clause| (clause.form, clause.subject)).collect()
+        };
+        let plain = read("The proxy listens on port 8080");
+        assert_eq!(plain.len(), 1);
+        for written in [
+            "1. The proxy listens on port 8080",
+            "12) The proxy listens on port 8080",
+            "> - The proxy listens on port 8080",
+            "I found that the proxy listens on port 8080.",
+            "- We confirmed that the proxy listens on port 8080.",
+            "It turns out that the proxy listens on port 8080",
+        ] {
+            assert_eq!(read(written), plain, "{written}");
+        }
+        // A number that begins a sentence stays.
+        assert_ne!(read("8080 is the port of the proxy"), read("is the port of the proxy"));
     }
 }

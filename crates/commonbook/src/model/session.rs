@@ -368,7 +368,7 @@ pub struct SessionFilter {
 pub fn unknown_session(name: &str) -> Error {
     Error::not_found(format!("there is no session {name}"))
         .with_field("session")
-        .hint("`list_sessions` lists the sessions; `start_session` starts one.")
+        .hint("Leave `session` out for the last one; `list_sessions` names the others.")
 }
 
 /// How a caller refers to a session.

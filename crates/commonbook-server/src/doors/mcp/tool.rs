@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use commonbook::base::error::Error;
 use commonbook::base::input::plain_name;
 use commonbook_text::nearest::nearest_name;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
@@ -11,6 +12,9 @@ use crate::calls::verb::TOOLS_HEADER;
 use crate::calls::verb::{
     self, JOINED_TOOLS, JoinedTool, ToolSelection, ToolTier, Verb, VerbEffect,
 };
+
+/// The beginning of the list of fields in the error of an unknown one.
+const FIELD_LIST: &str = "xpected one of `";
 
 /// The tools of a selection, made when a client lists them.
 pub(super) struct ToolOffers {
@@ -43,6 +47,23 @@ impl ToolOffers {
         let declared = self.tools().iter().find(|tool| tool.name == name);
         let fields = declared.and_then(|tool| tool.input_schema["properties"].as_object());
         fields.is_some_and(|fields| fields.keys().all(|field| arguments.contains_key(field)))
+    }
+
+    /// The error of a call of this tool: of an unknown field it lists the fields that the tool declares, not all that
+    /// its verb accepts.
+    pub(super) fn in_declared_fields(&self, name: &str, error: Error) -> Error {
+        let declared = self.tools().iter().find(|tool| tool.name == name);
+        let declared = declared.and_then(|tool| tool.input_schema["properties"].as_object());
+        let list = error.message.split_once(FIELD_LIST).filter(|(_, list)| list.ends_with('`'));
+        let (Some(declared), Some((before, list))) = (declared, list) else { return error };
+        let names = list.trim_end_matches('`').split("`, `");
+        let shown: Vec<&str> = names.filter(|name| declared.contains_key(*name)).collect();
+        match shown.is_empty() {
+            true => error,
+            false => {
+                Error { message: format!("{before}{FIELD_LIST}{}`", shown.join("`, `")), ..error }
+            }
+        }
     }
 
     /// The verb of an offered tool.
@@ -343,6 +364,25 @@ mod tests {
                 false => json!(null),
             };
             assert_eq!(meta, expected, "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn the_error_of_an_unknown_field_lists_what_the_tool_declares() {
+        let offers = ToolOffers::of(ToolSelection::of(ToolTier::Core));
+        for (name, expected) in [
+            ("accept_handoff", "handoff"),
+            ("cases", "key`, `title"),
+            ("list_agents", "key`, `title`, `idempotency_key`, `handoff"),
+        ] {
+            let message =
+                "unknown field `x`, expected one of `key`, `title`, `idempotency_key`, `handoff`";
+            let error = offers.in_declared_fields(name, Error::invalid("x", message));
+            assert_eq!(
+                error.message,
+                format!("x: unknown field `x`, expected one of `{expected}`"),
+                "{name}"
+            );
         }
     }
 
