@@ -142,14 +142,15 @@ fn a_node_goes_on_with_the_next_version_and_stops_at_a_later_one() {
 }
 
 /// The version of the tables of this program.
-const NEWEST: i64 = 4;
+const NEWEST: i64 = 5;
 
 /// Puts the tables back to the first version.
 fn undo_migrations(fresh: &Postgres) {
     let sql = "DELETE FROM schema_version WHERE version > 1; \
                ALTER TABLE schema_version DROP COLUMN at, DROP COLUMN program; \
                ALTER TABLE claim DROP COLUMN audience; \
-               ALTER TABLE judged_pair DROP COLUMN said, DROP COLUMN said_by";
+               ALTER TABLE judged_pair DROP COLUMN said, DROP COLUMN said_by; \
+               ALTER TABLE memory DROP COLUMN path";
     fresh.client().batch_execute(sql).unwrap();
 }
 
