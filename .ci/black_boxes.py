@@ -16,7 +16,7 @@ BLACK_BOXES = [
     Step("imports of what other programs really write: npm's memory server, mem0, four coding clients; archives through age and tar", ".ci/importers"),
     Step("nodes over one PostgreSQL: races, kill -9 of nodes and of the server, failover to a standby, with the oracle; TLS", "python3 .ci/nodes"),
     Step("40 rounds of kill -9, with the oracle", "python3 .ci/crash"),
-    Step("40 kills of the first second of a home, and of its upgrade from each older schema", "python3 .ci/upgrades"),
+    Step("40 kills: of the first second of a home, and of its upgrade from each of the thirty newest schemas", "python3 .ci/upgrades"),
     Step("40 passes of a vault killed, on two machines that share it by git", "python3 .ci/vault"),
 ]
 

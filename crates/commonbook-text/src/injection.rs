@@ -30,6 +30,7 @@ mod languages;
 mod normalize;
 mod orders;
 mod phrases;
+mod separators;
 #[cfg(test)]
 mod tests;
 

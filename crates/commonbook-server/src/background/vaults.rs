@@ -6,6 +6,7 @@ use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::file_lock::FileLock;
 use commonbook::model::workspace::Workspace;
 use commonbook_vault::settings::VaultSettings;
 use commonbook_vault::state::VaultState;
@@ -184,11 +185,12 @@ impl VaultRegistry {
         workspace: &Workspace,
         writers: &[WriterKey],
     ) -> Result<AdoptedVault> {
+        let _lock = lock(home)?;
         let new = || AdoptedVault::new(VaultSettings::new(workspace.clone()));
         let mut vault = Self::read(home)?.find(folder).cloned().unwrap_or_else(new);
         vault.writers.extend(writers);
         vault.waiting.retain(|key| !writers.contains(key));
-        Self::set(home, folder, vault.clone())?;
+        Self::put(home, folder, vault.clone())?;
         Ok(vault)
     }
 
@@ -219,6 +221,7 @@ impl VaultRegistry {
     /// # Errors
     /// As [`Self::set`].
     pub(crate) fn note_offer(home: &Path, folder: &Path, workspace: &Workspace) -> Result<()> {
+        let _lock = lock(home)?;
         let mut registry = Self::read(home)?;
         let is_known = registry.offered.get(folder) == Some(workspace);
         if is_known || registry.find(folder).is_some() {
@@ -238,6 +241,7 @@ impl VaultRegistry {
         folder: &Path,
         writers: impl IntoIterator<Item = WriterKey>,
     ) -> Result<()> {
+        let _lock = lock(home)?;
         let mut registry = Self::read(home)?;
         let Some(vault) = registry.vaults.get_mut(folder) else { return Ok(()) };
         let before = vault.waiting.len();
@@ -251,6 +255,12 @@ impl VaultRegistry {
     /// # Errors
     /// As [`Self::read`]; `unavailable` if the file cannot be written.
     pub(crate) fn set(home: &Path, folder: &Path, vault: AdoptedVault) -> Result<()> {
+        let _lock = lock(home)?;
+        Self::put(home, folder, vault)
+    }
+
+    /// The same below the lock.
+    fn put(home: &Path, folder: &Path, vault: AdoptedVault) -> Result<()> {
         let mut registry = Self::read(home)?;
         registry.offered.remove(folder);
         registry.gone.remove(folder);
@@ -279,6 +289,16 @@ impl VaultRegistry {
         atomic::create_folders(home)?;
         atomic::StagedFile::write(&home.join(FILE_NAME), &format!("{text}\n"))?.replace_target()
     }
+}
+
+/// Waits until no other process changes the registry.
+fn lock(home: &Path) -> Result<FileLock> {
+    atomic::create_folders(home)?;
+    FileLock::wait(&home.join("vaults.lock")).map_err(|error| {
+        Error::new(ErrorKind::Unavailable, format!("cannot lock the list of vaults: {error}"))
+            .hint("Check the permissions of the home folder.")
+            .with_cause(error)
+    })
 }
 
 /// Whether a folder is gone. A server may read no project, so that its vaults seem gone: only their absence counts.

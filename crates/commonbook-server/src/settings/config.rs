@@ -622,6 +622,12 @@ impl Config {
     /// # Errors
     /// As [`Self::preferences`].
     pub(crate) fn check_settings(&self) -> Result<()> {
+        // One read of the file, not one for each section.
+        let text = self.settings_text()?.unwrap_or_else(|| "{}".to_owned());
+        Self { settings_draft: Some(text), ..self.clone() }.check_sections()
+    }
+
+    fn check_sections(&self) -> Result<()> {
         let sections = self.sections()?;
         let is_unknown =
             |name: &&String| !SETTINGS_SECTIONS.contains(&name.as_str()) && *name != PAST_SECTION;
@@ -729,16 +735,22 @@ impl Config {
 
     /// The sections of config.json.
     fn sections(&self) -> Result<Map<String, Value>> {
+        let Some(text) = self.settings_text()? else { return Ok(Map::new()) };
+        serde_json::from_str(&text)
+            .map_err(|error| self.invalid_settings(&without_text(&error.to_string())))
+    }
+
+    /// The text of config.json, or the draft of it; `None` without the file.
+    fn settings_text(&self) -> Result<Option<String>> {
         if let Some(draft) = &self.settings_draft {
-            return serde_json::from_str(draft)
-                .map_err(|error| self.invalid_settings(&without_text(&error.to_string())));
+            return Ok(Some(draft.clone()));
         }
-        let Some(path) = self.settings_path() else { return Ok(Map::new()) };
+        let Some(path) = self.settings_path() else { return Ok(None) };
         if is_pipe_or_device(&path) {
             return Err(self.invalid_settings("it is a pipe or a device; expected a file"));
         }
         let bytes = match std::fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Map::new()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             read => read.map_err(|error| self.invalid_settings(&error.to_string()))?,
         };
         let Some(text) = strict_text_of_bytes(&bytes) else {
@@ -750,8 +762,7 @@ impl Config {
         if text.contains('\0') {
             return Err(self.invalid_settings("not a text file"));
         }
-        serde_json::from_str(&text)
-            .map_err(|error| self.invalid_settings(&without_text(&error.to_string())))
+        Ok(Some(text.into()))
     }
 
     /// What config.json has.

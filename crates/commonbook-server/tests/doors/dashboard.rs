@@ -153,6 +153,21 @@ pub(crate) fn signed_in_with<'s>(server: &'s Server, secret: &str) -> Browser<'s
     Browser { server, cookie: shown.cookie.split(';').next().unwrap().to_owned() }
 }
 
+#[test]
+fn a_cookie_is_worth_nothing_after_signing_out_in_every_server_of_the_home() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    let browser = signed_in(&home, &server);
+    assert_eq!(browser.get("memories").status, 200);
+    let ended = browser.send_to("/dashboard/sign-out", &[]);
+    assert_eq!((ended.status, &*ended.location), (303, "/dashboard/sign-in"));
+    assert_eq!(browser.get("memories").status, 401, "the old cookie");
+    let cookie = browser.cookie.clone();
+    drop(server);
+    let server = Server::start(&home);
+    assert_eq!(Browser { server: &server, cookie }.get("memories").status, 401, "a new server");
+}
+
 pub(crate) fn save(home: &Home, agent: &str, fields: &Value) -> String {
     let saved = Cli(home).call(agent, "save_memory", fields).unwrap();
     saved["memory"]["id"].as_str().unwrap().to_owned()

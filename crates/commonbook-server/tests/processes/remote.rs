@@ -232,7 +232,7 @@ fn a_url_that_does_not_answer_is_unavailable_and_no_reason_to_use_the_home() {
     }
     let begin = Instant::now();
     assert_eq!(person.hook(&root, "UserPromptSubmit", &set), "{}\n");
-    assert!(begin.elapsed() < Duration::from_secs(5));
+    assert!(begin.elapsed() < Duration::from_secs(30));
     let log = fs::read_to_string(person.home.path().join("hook.log")).unwrap();
     assert!(log.contains(NOWHERE), "{log}");
     let mut mcp = McpProcess::start(&person, &root, &set);

@@ -5,6 +5,7 @@
 //! an encoding costs nothing.
 
 use crate::injection::normalize::from_base64;
+use crate::injection::separators::parted_sentences;
 
 /// Maximum stretches of base64, base32 and hex that are decoded, and maximum letters of each.
 const STRETCHES_MAX: usize = 64;
@@ -25,8 +26,9 @@ pub(super) fn readings(text: &str) -> Vec<String> {
         readings.push(mended);
     }
     readings.extend(joined_cells(text));
-    if text.split_whitespace().any(|word| word.matches(['-', '_']).count() >= HYPHENS_MIN) {
-        readings.push(text.replace(['-', '_'], " "));
+    readings.extend(parted_sentences(text));
+    if text.contains('<') {
+        readings.extend(tags_as_blanks(text));
     }
     let small = text.to_ascii_lowercase();
     let has = |signs: &[&str]| signs.iter().any(|sign| small.contains(sign));
@@ -38,9 +40,6 @@ pub(super) fn readings(text: &str) -> Vec<String> {
     }
     readings
 }
-
-/// Signs between the words of one word that may be a sentence.
-const HYPHENS_MIN: usize = 4;
 
 /// Returns the cells of a table as one line, without numbers and rules; `None` without a table.
 fn joined_cells(text: &str) -> Option<String> {
@@ -131,7 +130,22 @@ fn parse_escape(sign: &str) -> Option<(char, usize)> {
     }
 }
 
-/// Removes tags within words; other tags end a word and stay.
+/// A text with a blank for each tag; `None` without a tag.
+fn tags_as_blanks(text: &str) -> Option<String> {
+    let mut plain = String::with_capacity(text.len());
+    let (mut rest, mut has_tag) = (text, false);
+    while let Some(at) = rest.find('<') {
+        plain.push_str(&rest[..at]);
+        let length = tag_length(&rest[at..]);
+        has_tag |= length.is_some();
+        plain.push(if length.is_some() { ' ' } else { '<' });
+        rest = &rest[at + length.unwrap_or(1)..];
+    }
+    plain.push_str(rest);
+    has_tag.then_some(plain)
+}
+
+/// Removes tags within words; another one is a blank.
 fn without_tags(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -147,8 +161,10 @@ fn without_tags(text: &str) -> String {
         }
         let after = tag[end..].bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
         plain.push_str(&rest[..at]);
-        if end == 0 || !before || !after {
-            plain.push_str(&tag[..end.max(1)]);
+        match end {
+            0 => plain.push('<'),
+            _ if before && after => {}
+            _ => plain.push(' '),
         }
         rest = &tag[end.max(1)..];
     }

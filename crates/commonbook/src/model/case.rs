@@ -44,9 +44,13 @@ use commonbook_text::string_enum;
 /// # Errors
 /// `invalid` or `too_large`, with the field.
 pub fn fit_title(key: &CaseKey, title: &str) -> Result<String> {
+    let check_key = || fit_line("key", &key.as_str().replace('-', " "), limits::CASE_KEY_CHARS);
+    // A case without a title has its key for one, and the key is then what is wrong.
+    if title == key.as_str() {
+        check_key()?;
+    }
     let title = fit_line("title", title, limits::TITLE_CHARS)?;
-    fit_line("key", &key.as_str().replace('-', " "), limits::CASE_KEY_CHARS)?;
-    Ok(title)
+    check_key().map(|_| title)
 }
 
 string_enum! {

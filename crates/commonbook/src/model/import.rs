@@ -564,9 +564,12 @@ impl ConversationTurn {
     /// Whether the line is private, and neither it nor the caller names an owner: a private memory has one, so
     /// it is the person's whose home this is.
     fn falls_to_person(&self, caller: &Caller) -> bool {
-        let is_private = self.state.is_private || self.sharing == Some(Sharing::Private);
         let is_unnamed = self.owner.is_none() && named(self.speaker.as_deref()).is_none();
-        is_private && is_unnamed && caller.agent.is_anonymous()
+        self.is_private() && is_unnamed && caller.agent.is_anonymous()
+    }
+
+    fn is_private(&self) -> bool {
+        self.state.is_private || self.sharing == Some(Sharing::Private)
     }
 
     /// The memory that the turn becomes in this workspace.
@@ -582,6 +585,7 @@ impl ConversationTurn {
         now: Timestamp,
     ) -> Result<Memory> {
         let falls_to_person = self.falls_to_person(caller);
+        let is_private = self.is_private();
         let speaker = named(self.speaker.as_deref());
         let names_author = speaker.is_some();
         let name = match (speaker, self.owner) {
@@ -596,6 +600,11 @@ impl ConversationTurn {
             }
             (None, Some(owner)) => AgentName { agent: author_elsewhere(owner), device: None },
             (None, None) if falls_to_person => AgentName { agent: Agent::human(), device: None },
+            // A line that anybody may have written is not the person's for having no name. What is private
+            // has to be somebody's: nobody else reads it.
+            (None, None) if !self.origin.proves_agents() && !is_private => {
+                AgentName { agent: author_elsewhere(caller.agent.clone()), device: None }
+            }
             (None, None) => {
                 AgentName { agent: caller.agent.clone(), device: caller.device.clone() }
             }

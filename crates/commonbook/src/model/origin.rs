@@ -1,4 +1,4 @@
-//! Where a text from outside comes from, and what it may therefore do.
+//! Where a text from outside comes from, by an import or a vault, and what it may therefore do.
 //!
 //! A line of an import that this home wrote carries the home's signature, and becomes what it was. Every
 //! other line is a text of a file: whatever it says of itself, it becomes no rule and no word of the person,

@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::{Memory, Trust};
 use crate::base::error::{Error, Result};
 use crate::base::{input, limits};
-use crate::model::agent::Agent;
 use crate::model::caller::EntryPoint;
 use commonbook_text::injection::{self, InjectionReason};
 use commonbook_text::secrets;
@@ -180,9 +179,8 @@ impl Memory {
     /// What a reader must know of its origin: that it is quarantined or not trusted, or that a file brought it.
     #[must_use]
     pub fn origin_note(&self) -> Option<&'static str> {
-        let is_of_file = self.source.how == EntryPoint::Import && self.owner != Agent::human();
         match self.trust {
-            Trust::Normal => is_of_file.then_some("from a file"),
+            Trust::Normal => (self.source.how == EntryPoint::Import).then_some("from a file"),
             trust => Some(trust.name()),
         }
     }
