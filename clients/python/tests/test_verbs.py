@@ -56,6 +56,23 @@ def test_a_memory_changes_and_comes_back(book):
     assert [revision["memory"]["text"] for revision in revisions[:2]] == [KETTLE, "It whistles at 95 degrees."]
 
 
+def test_a_document_stays_at_its_path(book, eve):
+    path = "/plans/two tables?.md"
+    first = book.save("Herons first", path=path, expected_revision=0)["memory"]
+    with pytest.raises(Conflict):
+        book.save("Herons last", path=path)
+    replaced = book.save("Herons last", path=path, expected_revision=1)
+    assert replaced["outcome"] == "replaced" and replaced["memory"]["id"] == first["id"]
+    assert book.get(path)["text"] == "Herons last" == eve.get(f"ann:{path}")["text"]
+    with pytest.raises(NotFound):
+        eve.get(path)
+    with pytest.raises(Forbidden):
+        eve.update(f"ann:{path}", text="Herons never")
+    assert [item["path"] for item in eve.list(path="/plans/")["items"]] == [path]
+    assert book.update(path, new_path="/done")["path"] == "/done"
+    assert book.delete("/done")["deleted_at"]
+
+
 def test_what_an_agent_needs_to_know_is_told(book, eve):
     book.save(KETTLE, memory_type="decision")
     context = eve.context("Describe when the kettle of the tea shop whistles", budget=800, threshold=0.1)

@@ -75,12 +75,12 @@ class Call:
         return None if self.body is None else json.dumps(self.body).encode()
 
 
-def reading(path: str, **query: Any) -> Call:
+def reading(path: str, /, **query: Any) -> Call:
     """A call that only reads."""
     return Call("GET", path, given(**query), None, None, True)
 
 
-def writing(method: str, path: str, body: Any = None, *, key: str | None, **query: Any) -> Call:
+def writing(method: str, path: str, /, body: Any = None, *, key: str | None, **query: Any) -> Call:
     """A call that writes once, however often it is sent: it has an idempotency key."""
     return Call(method, path, given(**query), body, key or uuid.uuid4().hex, True)
 
