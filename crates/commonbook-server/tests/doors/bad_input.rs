@@ -689,8 +689,15 @@ fn refused(door: &dyn Door, name: &str, bad: &Bad) -> Value {
     assert_eq!(error["kind"], *kind, "{name}: {verb}: {error}");
     assert_eq!(error.get("field").and_then(Value::as_str), *field, "{name}: {verb}: {error}");
     error.as_object_mut().unwrap().remove("request_id");
-    // Each door words its hints in its own terms.
+    // Each door words its hints in its own terms, and MCP lists the fields that its tool declares.
     error["hint"] = error["hint"].is_string().into();
+    let message = error["message"].as_str().unwrap();
+    if let Some((unknown, _)) = message
+        .split_once("xpected one of `")
+        .filter(|(before, _)| before.contains("unknown field"))
+    {
+        error["message"] = unknown.into();
+    }
     error
 }
 
