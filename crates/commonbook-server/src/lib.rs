@@ -262,11 +262,11 @@ fn print_error(error: &Error, arguments: &[OsString], as_json: bool) -> ExitCode
     output::print_error(error, &typed_command(arguments), as_json)
 }
 
-/// Answers a client's hook. A client waits for it in every turn, so this builds no commands of verbs.
+/// Answers a client's hook. A client waits for it in every turn, so this builds no other command.
 /// It always answers with exit code 0, even to a wrong command line: another code would break the turn.
 fn run_hook(arguments: &[OsString]) -> ExitCode {
-    let command =
-        ProgramCommand::augment_subcommands(cli::add_global_flags(Command::new("commonbook")));
+    let own = hook::HookCommand::augment_args(Command::new("hook"));
+    let command = cli::add_global_flags(Command::new("commonbook")).subcommand(own);
     let mut config = Config::read();
     let parsed = command.try_get_matches_from(arguments);
     if let Some(home) = parsed.as_ref().ok().and_then(|matches| matches.get_one::<String>("home")) {
@@ -281,12 +281,15 @@ fn run_hook(arguments: &[OsString]) -> ExitCode {
             tracing::warn!(error = %usage_error(&error, arguments), "a hook failed: wrong command line");
             output::print_line("{}");
         }
-        Ok(matches) => match (matches.subcommand(), ProgramCommand::from_arg_matches(&matches)) {
-            (Some((_, own)), Ok(ProgramCommand::Hook(hook))) => {
-                print_hook_response(hook, cli::cli_caller_claims(own), config);
+        Ok(matches) => {
+            let own = matches.subcommand_matches("hook");
+            match own.map(|own| (own, hook::HookCommand::from_arg_matches(own))) {
+                Some((own, Ok(hook))) => {
+                    print_hook_response(hook, cli::cli_caller_claims(own), config);
+                }
+                _ => output::print_line("{}"),
             }
-            _ => output::print_line("{}"),
-        },
+        }
     }
     ExitCode::SUCCESS
 }
@@ -303,7 +306,7 @@ pub fn use_ordinary_pages() {
 
 fn print_hook_response(hook: hook::HookCommand, claims: CallerClaims, config: Config) {
     log_hooks(&config);
-    let config = config.tolerating_settings();
+    let config = config.tolerating_settings().for_one_run();
     // Without an embedder: a client must not wait for a model to load.
     let words_only = Config { embedder: Some("off".to_owned()), ..config.clone() };
     let open = move || commonbook_over(open_any_store_without_upgrade(&words_only)?, &words_only);
@@ -364,6 +367,8 @@ fn start_server(serve: serve::ServeCommand, own: &clap::ArgMatches, config: Conf
 
 fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
     let Some((name, own)) = matches.subcommand() else { return Ok(()) };
+    // A command of a verb ends soon; the others can run for weeks.
+    let config = if ProgramCommand::has_subcommand(name) { config } else { config.for_one_run() };
     let open = || open_commonbook(&config);
     check_command(name, &config)?;
     if let Some(done) = cli::run(name, own, &config, open) {

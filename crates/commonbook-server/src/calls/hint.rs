@@ -125,6 +125,15 @@ pub(crate) fn message_in_flags(error: &Error, command: &TypedCommand) -> String 
 /// Verbs of several things, with the verb of one of them that an action calls.
 const ACTIONS_FOR_VERBS: [(&str, &str); 1] = [("append_entries", "append_entry")];
 
+/// A hint for a person who typed this command: a field of the request in backticks has the name of its flag.
+pub(crate) fn hint_in_flags(hint: &str, command: &TypedCommand) -> String {
+    let parts = hint.split('`').enumerate().map(|(place, part)| {
+        let flag = (place % 2 == 1).then(|| command.flag_of(part)).flatten();
+        flag.map_or_else(|| part.to_owned(), |flag| format!("--{flag}"))
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
 /// What a caller can do only through a person: these words follow those of the verb.
 const PERSON_WORDS: &str = "(a person can, at the command line)";
 

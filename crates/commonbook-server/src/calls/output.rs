@@ -15,7 +15,7 @@ use serde_json::Value;
 use textwrap::core::display_width;
 
 pub use crate::calls::hint::TypedCommand;
-use crate::calls::hint::{HintDoor, for_door, message_in_flags};
+use crate::calls::hint::{HintDoor, for_door, hint_in_flags, message_in_flags};
 
 /// The first failure to write standard output.
 static OUTPUT_ERROR: OnceLock<io::Error> = OnceLock::new();
@@ -206,7 +206,7 @@ pub fn print_error(error: &Error, command: &TypedCommand, as_json: bool) -> Exit
         let message = message_in_flags(&error, command);
         print_note(&format!("\u{1b}[1;31merror:\u{1b}[0m {message}"));
         if let Some(hint) = &error.hint {
-            print_note(&format!("{} {hint}", bold("hint:")));
+            print_note(&format!("{} {}", bold("hint:"), hint_in_flags(hint, command)));
         }
     }
     ExitCode::from(exit_code(error.kind))

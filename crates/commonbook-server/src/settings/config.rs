@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::access::AccessPolicy;
@@ -22,7 +23,9 @@ use crate::calls::output;
 use crate::calls::verb::Verb;
 use crate::settings::database::{Database, DatabaseSettings};
 use crate::settings::project::map::{NearWorkspace, identified_project, workspace_of};
-use crate::settings::project::{FolderSearch, Project, ProjectFolder, RemoteSettings};
+use crate::settings::project::{
+    FolderSearch, Project, ProjectFolder, RemoteSettings, VersionRootCache,
+};
 use crate::settings::sections::{
     BackupSchedule, BackupSettings, ContradictionSettings, DigestSettings, LearningSettings,
 };
@@ -268,6 +271,17 @@ pub struct Config {
     /// The error of a config.json that this process ignores: it reads with the default settings, and
     /// writes nothing.
     pub settings_error: Option<Error>,
+    /// What this run of a command has read; a process that runs on reads anew.
+    pub run: Option<Arc<RunCache>>,
+}
+
+/// What a run of a command reads once: nothing of it changes as long as the run lasts.
+#[derive(Debug, Default)]
+pub struct RunCache {
+    /// The text of config.json.
+    settings: OnceLock<Result<Option<String>>>,
+    /// The working copies around folders.
+    roots: VersionRootCache,
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
@@ -316,6 +330,7 @@ impl Config {
             home_error: None,
             settings_draft: None,
             settings_error: None,
+            run: None,
         };
         match folder("COMMONBOOK_HOME") {
             Some(home) => config.with_home(&home, "COMMONBOOK_HOME"),
@@ -330,7 +345,7 @@ impl Config {
     #[must_use]
     pub(crate) fn with_home(self, home: &OsStr, source: &str) -> Self {
         match home_folder(home, source, self.user_home.as_deref()) {
-            Ok(home) => Self { home: Some(home), home_error: None, ..self },
+            Ok(home) => Self { home: Some(home), home_error: None, run: None, ..self },
             Err(error) => Self { home: None, home_error: Some(error), ..self },
         }
     }
@@ -415,6 +430,12 @@ impl Config {
         self.home.as_deref().filter(|home| default.as_deref() != Some(home))
     }
 
+    /// The same for a run that ends soon.
+    #[must_use]
+    pub(crate) fn for_one_run(self) -> Self {
+        Self { run: Some(Arc::default()), ..self }
+    }
+
     /// The folder of the project: the root of the working copy here, else the folder that a client opened,
     /// else the working folder.
     pub(crate) fn project(&self) -> Option<PathBuf> {
@@ -446,6 +467,7 @@ impl Config {
             home: self.home.as_deref(),
             user_home: self.user_home.as_deref(),
             is_opened: self.folder_is_opened,
+            roots: self.run.as_deref().map(|run| &run.roots),
         };
         ProjectFolder::around(self.folder.as_deref()?, search)
     }
@@ -745,6 +767,13 @@ impl Config {
         if let Some(draft) = &self.settings_draft {
             return Ok(Some(draft.clone()));
         }
+        match &self.run {
+            Some(run) => run.settings.get_or_init(|| self.read_settings_text()).clone(),
+            None => self.read_settings_text(),
+        }
+    }
+
+    fn read_settings_text(&self) -> Result<Option<String>> {
         let Some(path) = self.settings_path() else { return Ok(None) };
         if is_pipe_or_device(&path) {
             return Err(self.invalid_settings("it is a pipe or a device; expected a file"));

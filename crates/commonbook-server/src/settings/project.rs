@@ -18,4 +18,4 @@ pub(crate) use folder::{FolderSearch, ProjectFolder};
 pub(crate) use identity::Project;
 pub(crate) use remote_settings::RemoteSettings;
 pub(crate) use switch::{check_switch, read_switch};
-pub(crate) use version_control::place_outside;
+pub(crate) use version_control::{VersionRootCache, place_outside};

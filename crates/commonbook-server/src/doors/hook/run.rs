@@ -29,7 +29,7 @@ const REST_TIMEOUT: Duration = Duration::from_millis(400);
 /// The output of a hook without a response.
 const EMPTY_RESPONSE: &str = "{}";
 
-/// Answers one hook of a coding client: reads the event from standard input and prints JSON.
+/// Answers one hook of a coding client; `commonbook setup` installs these calls
 #[derive(Debug, Clone, Args)]
 pub(crate) struct HookCommand {
     /// Client that calls the hook

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::git::git_data;
 use super::map::ProjectMap;
-use super::version_control::{VersionRoot, holds_repositories, main_root, version_root};
+use super::version_control::{
+    VersionRoot, VersionRootCache, holds_repositories, main_root, version_root,
+};
 
 /// Files of which one is in every home of Commonbook.
 const HOME_FILES: [&str; 2] = ["commonbook.db", "hook.key"];
@@ -53,6 +55,8 @@ pub(crate) struct FolderSearch<'c> {
     pub(crate) user_home: Option<&'c Path>,
     /// Whether a client opened this very folder.
     pub(crate) is_opened: bool,
+    /// The working copies that were found before.
+    pub(crate) roots: Option<&'c VersionRootCache>,
 }
 
 impl ProjectFolder {
@@ -71,8 +75,10 @@ impl ProjectFolder {
         }
         // A mark of another version control in the user's home is a setting for all of them.
         let counts = |root: &VersionRoot<'_>| root.is_git || !search.is_nowhere(root.folder);
-        let versioned = || version_root(folder).filter(counts);
-        if let Some(root) = versioned().or_else(|| version_root(&whole).filter(counts)) {
+        let versioned = || search.version_root(folder).filter(counts);
+        let whole_versioned =
+            || if whole == folder { None } else { search.version_root(&whole).filter(counts) };
+        if let Some(root) = versioned().or_else(whole_versioned) {
             return Some(match root.is_git {
                 true => Self::of_git(root.folder),
                 false => Self::of_versioned(root.folder),
@@ -121,6 +127,10 @@ impl ProjectFolder {
 }
 
 impl FolderSearch<'_> {
+    fn version_root<'f>(&self, folder: &'f Path) -> Option<VersionRoot<'f>> {
+        self.roots.map_or_else(|| version_root(folder), |roots| roots.version_root(folder))
+    }
+
     /// Whether a folder is no project's.
     fn is_nowhere(self, folder: &Path) -> bool {
         let whole = |path: Option<&Path>| path.map(whole_path);

@@ -1,7 +1,9 @@
 //! The root of a version control's working copy, by the mark that each one leaves there.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::git::GitConfig;
 
@@ -38,6 +40,32 @@ pub(super) struct VersionRoot<'f> {
     pub(super) folder: &'f Path,
     /// Whether git keeps it.
     pub(super) is_git: bool,
+}
+
+/// Where a run of a command has found working copies: they stay there as long as it runs, and each search asks
+/// for some twenty files in every folder above. A process that runs on, such as a server, searches anew.
+#[derive(Debug, Default)]
+pub(crate) struct VersionRootCache(Mutex<HashMap<PathBuf, Option<RootPlace>>>);
+
+/// The place of a root among the folders above a folder.
+#[derive(Debug, Clone, Copy)]
+struct RootPlace {
+    steps: usize,
+    is_git: bool,
+}
+
+impl VersionRootCache {
+    /// As [`version_root`].
+    pub(super) fn version_root<'f>(&self, folder: &'f Path) -> Option<VersionRoot<'f>> {
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = cache.entry(folder.to_owned()).or_insert_with(|| {
+            let VersionRoot { folder: root, is_git } = version_root(folder)?;
+            let steps = folder.ancestors().position(|above| above == root)?;
+            Some(RootPlace { steps, is_git })
+        });
+        let RootPlace { steps, is_git } = (*place)?;
+        Some(VersionRoot { folder: folder.ancestors().nth(steps)?, is_git })
+    }
 }
 
 /// The root of the version control around a folder. A repository of git comes first, since what a stranger

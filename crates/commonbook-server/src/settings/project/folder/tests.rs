@@ -25,7 +25,8 @@ impl Disk {
 
     fn find(&self, path: &str, is_opened: bool) -> Option<ProjectFolder> {
         let (home, user) = (self.path("ann/.commonbook"), self.path("ann"));
-        let search = FolderSearch { home: Some(&home), user_home: Some(&user), is_opened };
+        let search =
+            FolderSearch { home: Some(&home), user_home: Some(&user), is_opened, roots: None };
         ProjectFolder::around(&self.path(path), search)
     }
 
