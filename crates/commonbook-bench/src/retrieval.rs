@@ -218,6 +218,8 @@ struct RetrievalReport<'d> {
 struct RetrievalFigures {
     count: usize,
     mean: RankingMetrics,
+    /// The ends of the means' 95 % intervals.
+    interval: [[f64; 7]; 2],
     p50: f64,
     p95: f64,
 }
@@ -227,9 +229,11 @@ impl RetrievalFigures {
         let worth =
             |answer: &&RankedAnswer<'_>| RankingMetrics::of(&answer.question.gold, &answer.ranked);
         let times: Vec<f64> = answers.iter().map(|answer| answer.ms).collect();
+        let each: Vec<_> = answers.iter().map(worth).collect();
         Self {
             count: answers.len(),
-            mean: RankingMetrics::mean(&answers.iter().map(worth).collect::<Vec<_>>()),
+            mean: RankingMetrics::mean(&each),
+            interval: RankingMetrics::interval(&each),
             p50: percentile(&times, 50.0),
             p95: percentile(&times, 95.0),
         }
@@ -238,6 +242,9 @@ impl RetrievalFigures {
     fn value(&self) -> Value {
         let mut value = json!(self.mean);
         value["n"] = self.count.into();
+        let [low, high] = self.interval;
+        let ends = RankingMetrics::NAMES.into_iter().zip(low.into_iter().zip(high));
+        value["interval_95"] = ends.map(|(name, ends)| (name.to_owned(), json!(ends))).collect();
         value["p50_ms"] = self.p50.into();
         value["p95_ms"] = self.p95.into();
         value
@@ -245,14 +252,17 @@ impl RetrievalFigures {
 
     fn print(&self, name: &str) {
         let Self { count, p50, p95, .. } = self;
-        let worth = figure_columns(&self.mean);
+        let worth = figure_columns(self.mean.figures());
         print_line(&format!("{name:26} {count:5}{worth} {p50:8.2} {p95:8.2}"));
+        for (end, figures) in ["95 % from", "95 % to"].into_iter().zip(self.interval) {
+            print_line(&format!("  {end:24} {:5}{}", "", figure_columns(figures)));
+        }
     }
 }
 
 /// The columns of the metrics.
-fn figure_columns(metrics: &RankingMetrics) -> String {
-    metrics.figures().iter().map(|figure| format!(" {figure:7.4}")).collect()
+fn figure_columns(figures: [f64; 7]) -> String {
+    figures.iter().map(|figure| format!(" {figure:7.4}")).collect()
 }
 
 /// How often a newer memory ranks above the one that it replaced.
@@ -307,7 +317,7 @@ impl RetrievalReport<'_> {
 
     fn print_controls(&self, category: Option<&str>) {
         for control in &self.controls {
-            let worth = figure_columns(&control.metrics(self.data, category));
+            let worth = figure_columns(control.metrics(self.data, category).figures());
             print_line(&format!("  {:24} {:5}{worth}", control.name, ""));
         }
     }

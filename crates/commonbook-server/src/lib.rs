@@ -411,7 +411,12 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Migrate(migrate) => run_migrate(&migrate, own, &config),
         ProgramCommand::Audit(audit) => run_audit(&audit, own, &config, open),
         ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
-        ProgramCommand::Reindex(reindex) => reindex.run(&open()?, as_json),
+        ProgramCommand::Reindex(reindex) => {
+            if reindex.changes_settings() {
+                cli::require_person(own, &config)?;
+            }
+            reindex.run(&config, open_commonbook, as_json)
+        }
         ProgramCommand::Doctor(doctor) => {
             let hooks = hook_state(&config);
             let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);

@@ -63,16 +63,12 @@ const AWAITED_MEMORIES_MAX: u64 = 100;
 /// Number of events beyond the index at which a command updates it before it searches.
 const CATCH_UP_EVENTS_MIN: u64 = 2_000;
 
-/// The embedder that the environment names.
+/// The embedder that the settings name.
 ///
 /// # Errors
 /// `invalid` for an unknown setting, `unavailable` if the embedder cannot be reached.
 pub fn embedder(config: &Config) -> Result<Option<SharedEmbedder>> {
-    let setting = config.embedder.as_deref().unwrap_or("bundled");
-    let settings = setting.parse::<commonbook_embed::EmbedderSettings>()?;
-    Ok(commonbook_embed::open(
-        &settings.with_key(config.embedder_key.as_ref().map(|key| key.0.as_str()))?,
-    )?)
+    Ok(commonbook_embed::open(&config.embedder()?)?)
 }
 
 /// Follows the journal until the program stops, unless another process does.

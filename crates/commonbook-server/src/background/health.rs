@@ -13,6 +13,7 @@ use commonbook::index::Index;
 use commonbook::model::checkpoint::CheckpointSettings;
 use commonbook::model::workspace::Workspace;
 use commonbook::store::{Store, StoreServer};
+use commonbook_embed::EmbedderSettings;
 use indicatif::HumanBytes;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -121,11 +122,10 @@ pub(crate) fn check_files(config: &Config, book: &Commonbook) -> Result<Vec<Heal
 /// # Errors
 /// `unavailable` if the store cannot be read.
 pub(crate) fn language_advice(config: &Config, book: &Commonbook) -> Result<Option<String>> {
-    let is_bundled = config.embedder.as_deref().is_none_or(|name| name == "bundled");
+    let is_bundled = config.embedder().is_ok_and(|named| named == EmbedderSettings::Bundled);
     Ok((is_bundled && book.has_foreign_notes()?).then(|| {
         "some notes are not in English, and the bundled model reads English alone: their words are found, their \
-         meaning is not. A folder with multilingual-e5-small changes that: `COMMONBOOK_EMBEDDER=FOLDER \
-         commonbook reindex --vectors`, and the same variable for the clients and the server \
+         meaning is not. A folder with multilingual-e5-small changes that: `commonbook reindex --model FOLDER` \
          (docs/operating.md, The search index)"
             .to_owned()
     }))

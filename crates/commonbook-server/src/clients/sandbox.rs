@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::Caller;
+use commonbook_embed::EmbedderSettings;
 
 use crate::clients::setup::clients::SetupScope;
 use crate::clients::setup::ledger::SetupLedger;
@@ -207,8 +208,10 @@ fn resolve_links(path: &Path) -> PathBuf {
 
 /// The folder of the model that the settings name, and the targets of its links.
 fn model_paths(config: &Config) -> Vec<PathBuf> {
-    let folder = config.embedder.as_deref().map(PathBuf::from).filter(|path| path.is_dir());
-    let Some(folder) = folder else { return Vec::new() };
+    let Ok(EmbedderSettings::Directory(folder)) = config.embedder() else { return Vec::new() };
+    if !folder.is_dir() {
+        return Vec::new();
+    }
     let inside = walk_links(&folder, 3);
     [resolve_links(&folder)].into_iter().chain(inside).collect()
 }

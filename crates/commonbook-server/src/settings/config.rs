@@ -12,6 +12,7 @@ use commonbook::model::consolidation::ConsolidationSettings;
 use commonbook::model::entity::{EntityRules, EntitySettings};
 use commonbook::model::workspace::Workspace;
 use commonbook::prompt::context::ContextPreferences;
+use commonbook_embed::EmbedderSettings;
 use commonbook_text::decode::strict_text_of_bytes;
 use commonbook_text::nearest::nearest_name;
 use jiff::tz::TimeZone;
@@ -38,7 +39,7 @@ pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:7077";
 pub(crate) const SETTINGS_FILE: &str = "config.json";
 
 /// The sections of that file.
-const SETTINGS_SECTIONS: [&str; 11] = [
+const SETTINGS_SECTIONS: [&str; 12] = [
     "backup",
     "checkpoints",
     "consolidation",
@@ -47,6 +48,7 @@ const SETTINGS_SECTIONS: [&str; 11] = [
     "contradictions",
     "database",
     "digest",
+    "embedder",
     "entities",
     "folders",
     "learning",
@@ -56,7 +58,8 @@ const SETTINGS_SECTIONS: [&str; 11] = [
 const PAST_SECTION: &str = "audit";
 
 /// The sections of that file by which a process runs commands, opens folders or calls addresses.
-const REACH_SECTIONS: [&str; 5] = ["backup", "contradictions", "database", "digest", "folders"];
+const REACH_SECTIONS: [&str; 6] =
+    ["backup", "contradictions", "database", "digest", "embedder", "folders"];
 
 /// The settings of a home; a server reads them when it begins.
 #[derive(JsonSchema)]
@@ -79,6 +82,9 @@ struct SettingsFile {
     database: Option<DatabaseSettings>,
     /// When digests of cases are written, and by what.
     digest: Option<DigestSettings>,
+    /// What embeds memories, if `COMMONBOOK_EMBEDDER` does not say: `off`, the absolute path of a model's folder, or
+    /// `http(s)://HOST:PORT#MODEL`; `bundled`, the model in the program, by default.
+    embedder: Option<String>,
     /// The own types of entities, and how statements are joined.
     entities: Option<EntitySettings>,
     /// Folders that a server may use besides the home, as absolute paths; none by default.
@@ -152,6 +158,24 @@ pub(crate) fn settings_reach(file: &[u8]) -> Vec<String> {
             _ => texts_below(&name, &section),
         })
         .collect()
+}
+
+/// The embedder that a text of config.json names, for each process of the home in whatever folder it runs.
+///
+/// # Errors
+/// `invalid` for an unknown value and for a relative path.
+fn lasting_embedder(named: &str) -> Result<EmbedderSettings> {
+    match named.parse::<EmbedderSettings>() {
+        Ok(EmbedderSettings::Directory(path)) if !path.is_absolute() => {
+            Err(Error::new(ErrorKind::Invalid, "expected the absolute path of a model's folder"))
+        }
+        Ok(settings) => Ok(settings),
+        Err(error) => {
+            let error = Error::from(error);
+            let reason = error.message.strip_prefix("embedder: ").unwrap_or(&error.message);
+            Err(Error::new(ErrorKind::Invalid, reason))
+        }
+    }
 }
 
 /// The reason of a wrong value without the text that it quotes: that can be a password.
@@ -228,8 +252,8 @@ pub struct Config {
     pub session: Option<String>,
     /// `PATH`: where programs of clients are.
     pub search_path: Option<OsString>,
-    /// `COMMONBOOK_EMBEDDER`: the embedder: `bundled`, the default, `off`, the path of a model's
-    /// directory, or `http(s)://HOST:PORT#MODEL`.
+    /// `COMMONBOOK_EMBEDDER`: the embedder, in the place of `embedder` in config.json: `bundled`, `off`, the path
+    /// of a model's directory, or `http(s)://HOST:PORT#MODEL`.
     pub embedder: Option<String>,
     /// `COMMONBOOK_EMBEDDER_KEY`: the key of an embedding endpoint.
     pub embedder_key: Option<SecretString>,
@@ -592,6 +616,22 @@ impl Config {
         self.read_section("digest", DigestSettings::check)
     }
 
+    /// The embedder: `COMMONBOOK_EMBEDDER`, else `embedder` in config.json, else the model of the program.
+    ///
+    /// # Errors
+    /// As [`Self::preferences`]; `invalid` for an unknown value.
+    pub(crate) fn embedder(&self) -> Result<EmbedderSettings> {
+        let named = match &self.embedder {
+            Some(named) => named.parse()?,
+            None => self
+                .read_section("embedder", |named: &Option<String>| {
+                    named.as_deref().map(lasting_embedder).transpose().map(drop)
+                })?
+                .map_or(Ok(EmbedderSettings::Bundled), |named| lasting_embedder(&named))?,
+        };
+        Ok(named.with_key(self.embedder_key.as_ref().map(|key| key.0.as_str()))?)
+    }
+
     /// The schedule of backups: the section `backup` of config.json; `None` if it names no folder.
     ///
     /// # Errors
@@ -664,6 +704,7 @@ impl Config {
         self.consolidation()?;
         self.digest()?;
         self.learning()?;
+        Self { embedder: None, ..self.clone() }.embedder()?;
         self.backup_schedule()?;
         self.read_section("database", DatabaseSettings::check)?;
         self.entity_rules()?;

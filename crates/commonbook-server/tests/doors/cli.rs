@@ -763,7 +763,7 @@ fn a_home_with_notes_in_other_languages_hears_once_how_to_read_them() {
             home.program(arguments).env("COMMONBOOK_EMBEDDER", "bundled").output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    let command = "COMMONBOOK_EMBEDDER=FOLDER commonbook reindex --vectors";
+    let command = "commonbook reindex --model FOLDER";
     for text in
         ["The kiln is fired on Mondays.", "Die Glasur ist im Keller und wird nicht erwärmt."]
     {

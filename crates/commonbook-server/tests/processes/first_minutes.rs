@@ -212,3 +212,31 @@ fn what_a_command_could_not_read_in_time_is_read_when_it_has_ended() {
     printed(&embed.unwrap());
     assert!(vectors.exists());
 }
+
+#[test]
+fn a_model_that_reindex_installs_is_that_of_every_later_command() {
+    let home = Home::new();
+    let run = |arguments: &[&str]| {
+        home.program(arguments).env_remove("COMMONBOOK_EMBEDDER").output().unwrap()
+    };
+    printed(&home.run(&["save", "The gate is blue"]));
+    let file = home.path().join("config.json");
+    for (name, reason) in [("nowhere/model", "nowhere/model"), ("gate", "expected off, bundled")] {
+        let refused = run(&["reindex", "--model", name]);
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(!refused.status.success() && said.contains(reason), "{said}");
+        assert!(!file.exists(), "{name}");
+    }
+    let agent = run(&["reindex", "--model", "word-hash", "--agent", "ann"]);
+    assert_eq!(agent.status.code(), Some(4), "settings are a person's");
+    printed(&run(&["reindex", "--model", "word-hash"]));
+    let written: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!(written, json!({"embedder": "word-hash"}));
+    let answer = |output: Output| -> Value { serde_json::from_str(&printed(&output)).unwrap() };
+    assert_eq!(answer(run(&["search", "gate", "--json"]))["model"], "word-hash");
+    let by_words = answer(home.run(&["search", "gate", "--json"]));
+    assert_eq!(by_words["model"], Value::Null, "the variable counts before the file");
+    let relative = run(&["config", "set", "embedder", "./model"]);
+    let said = String::from_utf8(relative.stderr).unwrap();
+    assert!(!relative.status.success() && said.contains("expected the absolute path"), "{said}");
+}

@@ -17,6 +17,8 @@ const QUESTIONS_MAX: NonZeroUsize = NonZeroUsize::MIN.saturating_add(63);
 
 /// A question as the model has read it.
 pub(super) struct QuestionEmbedding {
+    /// The name of the model.
+    pub(super) model: String,
     pub(super) vector: QuantisedVector,
     /// The vectors of its words, by their terms; none of a model that does not show them.
     pub(super) words: FxHashMap<String, WordVector>,
@@ -102,7 +104,8 @@ impl IndexEmbedder {
         let embedding = embedder.embed_query_words(question)?;
         let vector = QuantisedVector::of(&embedding.vector);
         let words = WordSums::of_question(question, &embedding.pieces);
-        let embedding = Arc::new(QuestionEmbedding { vector, words });
+        let model = key.0.model.clone();
+        let embedding = Arc::new(QuestionEmbedding { model, vector, words });
         self.questions().put(key, Arc::clone(&embedding));
         Ok(embedding)
     }

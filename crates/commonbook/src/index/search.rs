@@ -64,13 +64,15 @@ pub(super) fn search_states(
     let total = matches.iter().map(|matches| matches.all().len() as u64).sum::<u64>() + more;
     let rest = deep.into_iter().filter(|memory| !candidates.contains(*memory)).collect();
     let rest = HitGroup { memories: rest, matched: &[MatchReason::Words], relevance: 0.0 };
+    let model = embedding.filter(|_| scan.is_some()).map(|embedding| embedding.model.clone());
     let share = scan.map_or(1.0, |scan| scan.range.share);
     let notice = (share < EMBEDDED_SHARE_MIN).then(|| {
         let percent = (100.0 * share).floor();
         format!("only {percent} % of the memories are embedded yet; meaning counts as much less")
     });
     let memories = statistics.memories as u64;
-    Ok(IndexResponse { notice, memories, ..parts.build_result(ranked, rest, total, question.most) })
+    let found = parts.build_result(ranked, rest, total, question.most);
+    Ok(IndexResponse { model, notice, memories, ..found })
 }
 
 impl SearchParts<'_> {
@@ -125,6 +127,6 @@ impl SearchParts<'_> {
             let workspace = self.class(memory).visibility.workspace.clone();
             IndexHit { workspace, id: self.facts(memory).id, score, relevance, matched, parts }
         });
-        IndexResponse { ranked: ranked.collect(), total, memories: 0, notice: None }
+        IndexResponse { ranked: ranked.collect(), total, ..IndexResponse::default() }
     }
 }

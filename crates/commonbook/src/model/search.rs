@@ -197,6 +197,9 @@ pub struct SearchResponse {
     pub next: Option<PageCursor>,
     /// The workspaces that were read.
     pub workspaces: Vec<Workspace>,
+    /// The model that ranks by meaning beside the words; left out if words alone rank.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<String>,
     /// What the search could not do: why it used words only.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub notice: Option<String>,
@@ -288,6 +291,8 @@ pub struct IndexResponse {
     pub total: u64,
     /// Number of the memories that were searched.
     pub memories: u64,
+    /// The model that ranked by meaning; `None` if words alone did.
+    pub model: Option<String>,
     /// What the search could not do.
     pub notice: Option<String>,
 }

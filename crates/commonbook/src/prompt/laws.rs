@@ -277,6 +277,7 @@ fn hits(ids: &CountingIds, text: &str) -> Output {
         total: 9,
         next: None,
         workspaces: Vec::new(),
+        model: None,
         notice: None,
     };
     let workspace = "other".parse().expect("a workspace");

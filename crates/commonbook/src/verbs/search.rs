@@ -110,8 +110,8 @@ impl Commonbook {
         }
         let vanished = (page.len() - hits.len()) as u64;
         let total = found.total - vanished;
-        let (workspaces, notice) = (sight.workspaces, found.notice);
-        Ok((SearchResponse { hits, total, next, workspaces, notice }, work))
+        let (workspaces, model, notice) = (sight.workspaces, found.model, found.notice);
+        Ok((SearchResponse { hits, total, next, workspaces, model, notice }, work))
     }
 
     /// The answer to a search as text for the caller.

@@ -69,8 +69,7 @@ impl ConfigCommand {
             }
             Some(ConfigAction::Set { key, value }) => {
                 let value = serde_json::from_str(value).unwrap_or_else(|_| value.as_str().into());
-                put(&mut settings, key, value)?;
-                write(config, settings)?;
+                set_setting(config, key, value)?;
                 print_line(&format!("{key} is set"));
                 note_server(config);
             }
@@ -168,6 +167,16 @@ fn missing(key: &str) -> Error {
         .hint("`commonbook config schema` names all settings and their defaults.")
 }
 
+/// Changes one setting in config.json, if the file is valid with it.
+///
+/// # Errors
+/// `invalid` if the file is no JSON, or not valid with the change, which is not written then.
+pub(super) fn set_setting(config: &Config, key: &str, value: Value) -> Result<()> {
+    let mut settings = config.settings()?;
+    put(&mut settings, key, value)?;
+    write(config, settings)
+}
+
 /// Writes the settings, if they are valid.
 fn write(config: &Config, settings: Map<String, Value>) -> Result<()> {
     let text = format!("{:#}\n", Value::Object(settings));
@@ -179,7 +188,7 @@ fn write(config: &Config, settings: Map<String, Value>) -> Result<()> {
 }
 
 /// Says that a running server has the settings of its start.
-fn note_server(config: &Config) {
+pub(super) fn note_server(config: &Config) {
     if config.home().ok().and_then(running_server).is_some() {
         print_note("The server of this home reads the file at its next start.");
     }

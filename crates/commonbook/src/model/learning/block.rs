@@ -455,7 +455,7 @@ struct LabelEnd {
 }
 
 /// The places where a label at the beginning of a text may end: a colon, a dash, a comma; behind `TIL`; as a
-/// heading, or in bold letters, the end of the text.
+/// heading, or in bold letters, the end of the text; in bold letters a point too (`**Caveat.** …`).
 fn label_ends(word: &str, is_marked: bool) -> impl Iterator<Item = LabelEnd> {
     let at_sign = |signs: [char; 2], is_clear| {
         let mut places = word.char_indices().take(LABEL_CHARS_MAX);
@@ -463,6 +463,11 @@ fn label_ends(word: &str, is_marked: bool) -> impl Iterator<Item = LabelEnd> {
         Some(LabelEnd { at, rest: at + sign.len_utf8(), is_clear })
     };
     let is_sentence = word.trim_end_matches(['*', '_', ' ']).ends_with(['.', '!', '?']);
+    let at_point = || {
+        let ends = [".**", ".__"].iter().filter_map(|end| word.find(end));
+        let at = ends.min().filter(|at| *at < LABEL_CHARS_MAX)?;
+        Some(LabelEnd { at, rest: at + 1, is_clear: true })
+    };
     let bare = word.trim_end_matches('#').len();
     let whole = LabelEnd { at: bare, rest: word.len(), is_clear: true };
     [
@@ -476,6 +481,7 @@ fn label_ends(word: &str, is_marked: bool) -> impl Iterator<Item = LabelEnd> {
         at_sign([',', '，'], false),
         word.starts_with("TIL ").then_some(LabelEnd { at: 3, rest: 4, is_clear: true }),
         Some(whole).filter(|_| is_marked && !is_sentence),
+        at_point().filter(|_| is_marked),
     ]
     .into_iter()
     .flatten()

@@ -13,7 +13,15 @@ fn learnings(message: &str) -> Vec<(LearningType, String)> {
 
 #[test]
 fn blocks_are_learnings_with_their_type() {
-    let table: [(&str, &[(LearningType, &str)]); 19] = [
+    let table: [(&str, &[(LearningType, &str)]); 21] = [
+        (
+            "Merged.\n\n**Caveat.** The merge is one-way. The nightly file is lower case",
+            &[(Mistake, "The merge is one-way. The nightly file is lower case")],
+        ),
+        (
+            "## What to know before touching this\n- the lab reuses its numbers after a second cut",
+            &[(Context, "the lab reuses its numbers after a second cut")],
+        ),
         (
             "Done.\n\n# Add To Memory:\nType: pattern\nContent: All services use dependency injection\n#\n",
             &[(Pattern, "All services use dependency injection")],
