@@ -57,12 +57,15 @@ impl Commonbook {
         let limit = page::page_size("k", request.k, limits::SEARCH_DEFAULT, limits::SEARCH_MAX)?;
         let (now, returned) = self.page_state(request)?;
         let question = request.to_index_query(now)?;
-        let (caller, question) = self.in_named_session(caller, request, question)?;
+        let (caller, question) = self.in_named_session(caller, question)?;
         let caller = caller.for_user(request.user_id.as_deref())?;
         let caller = caller.for_user(question.user.as_deref())?;
         let sight = Sight::reading(&caller)?;
         if request.scope == SearchScope::Home {
             access::may_roam(&caller)?;
+        }
+        if asks_same_session(&question) && caller.session.is_none() {
+            return Ok((nothing_in_session(sight), SearchWork::default()));
         }
         // Hits of earlier pages may be among the best again, and one more hit shows whether there
         // is a next page.
@@ -181,34 +184,28 @@ impl Commonbook {
     }
 
     /// The caller in its session, and the question with the id of that session, if the question needs
-    /// it.
+    /// it. Without a session `unseen:` leaves out what the caller was given today outside of any.
     ///
     /// # Errors
-    /// `invalid` with the field if the caller works in no session.
+    /// `invalid` with the field for `unseen:` of a caller without a name.
     fn in_named_session(
         &self,
         caller: &Caller,
-        request: &SearchMemory,
         mut question: IndexQuery,
     ) -> Result<(Caller, IndexQuery)> {
-        let is_same = question.within.session.as_deref() == Some(SAME_SESSION);
+        let is_same = asks_same_session(&question);
         if !is_same && !question.unseen {
             return Ok((caller.clone(), question));
         }
-        let caller = self.in_working_session(caller, SessionUse::Joins)?.into_owned();
-        let (field, filter) = match (is_same, &request.session) {
-            (true, Some(_)) => ("session", "session:same"),
-            (true, None) => ("query", "session:same"),
-            (false, _) => ("query", "unseen:"),
-        };
-        // Receipts of unnamed callers are not kept: strangers share their name.
-        if caller.session.is_none() || (question.unseen && caller.agent.is_anonymous()) {
-            let message =
-                format!("{filter} needs the session of a named agent; this call has none");
-            return Err(Error::invalid(field, message)
-                .hint("Name the agent, and begin a session with `start_session`."));
+        // Strangers share the name of unnamed callers, so what these were given is not kept.
+        if question.unseen && caller.agent.is_anonymous() {
+            let message = "unseen: needs a named agent; this caller has no name";
+            return Err(
+                Error::invalid("query", message).hint("Name the agent, or leave `unseen:` out.")
+            );
         }
-        if is_same {
+        let caller = self.in_working_session(caller, SessionUse::Joins)?.into_owned();
+        if is_same && caller.session.is_some() {
             question.within.session.clone_from(&caller.session);
         }
         Ok((caller, question))
@@ -334,6 +331,23 @@ fn too_wide(most: usize) -> Error {
     let message = format!("the database has more than {most} workspaces, too many for one search");
     Error::new(ErrorKind::TooLarge, message)
         .hint("Leave the scope out, and search in the workspace that has it.")
+}
+
+/// Whether a question asks for the memories of the session that its caller works in.
+fn asks_same_session(question: &IndexQuery) -> bool {
+    question.within.session.as_deref() == Some(SAME_SESSION)
+}
+
+/// The response to a search in the session of a caller that works in none.
+fn nothing_in_session(sight: Sight) -> SearchResponse {
+    let notice = "session:same finds what was saved in your session, and you work in none yet";
+    SearchResponse {
+        hits: Vec::new(),
+        total: 0,
+        next: None,
+        workspaces: sight.workspaces,
+        notice: Some(notice.to_owned()),
+    }
 }
 
 /// The memory in sight that the query names after `near:`.

@@ -206,13 +206,30 @@ fn the_same_session_is_that_of_the_call() {
     assert_eq!(world.found_by(&caller("bob"), "session:same"), ["tea three"]);
     let field = request::<SearchMemory>(json!({"query": "tea", "session": "same"}));
     assert_eq!(world.book.search_memory(&first, &field).unwrap().total, 1);
-    for (who, query) in
-        [("eve", "session:same"), ("eve", "unseen: tea"), ("anonymous", "unseen: tea")]
-    {
-        let error = world.refusal(&caller(who), query);
-        assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("query")));
-        assert!(error.message.contains("session") && error.hint.is_some(), "{error}");
+}
+
+#[test]
+fn without_a_session_the_terms_of_a_session_are_answered() {
+    let world = World::new();
+    world.save_at(0, &in_session("bob", "b1"), json!({"text": "tea one"}));
+    let eve = caller("eve");
+    assert_eq!(world.found_by(&eve, "unseen: tea"), ["tea one"], "nothing was given yet");
+    assert_eq!(world.found_by(&eve, "unseen: tea"), Vec::<String>::new(), "given today");
+    let field = request::<SearchMemory>(json!({"query": "tea", "session": "same"}));
+    let term = request::<SearchMemory>(json!({"query": "session:same tea"}));
+    for (who, search) in [("eve", &field), ("eve", &term), ("anonymous", &term), ("human", &term)] {
+        let found = world.book.search_memory(&caller(who), search).unwrap();
+        assert_eq!((found.hits.len(), found.total, found.next), (0, 0, None), "{who}");
+        assert!(found.notice.unwrap().contains("you work in none yet"), "{who}");
+        assert!(!found.workspaces.is_empty());
     }
-    let error = world.book.search_memory(&caller("eve"), &field).unwrap_err();
-    assert_eq!(error.field.as_deref(), Some("session"));
+    let told = world.book.search_memory(&eve, &term).unwrap();
+    let text = world.book.search_text(&eve, told).unwrap();
+    assert!(text.starts_with("No memory matches in ") && text.contains("session:same"), "{text}");
+    // A session may have that name.
+    world.save_at(1, &in_session("joe", "same"), json!({"text": "tea two"}));
+    assert_eq!(world.found_by(&in_session("joe", "same"), "session:same"), ["tea two"]);
+    let error = world.refusal(&caller("anonymous"), "unseen: tea");
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("query")));
+    assert!(error.message.contains("name") && error.hint.is_some(), "{error}");
 }
