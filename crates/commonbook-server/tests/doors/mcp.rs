@@ -230,7 +230,14 @@ fn the_default_tools_are_enough_for_cases_sessions_and_handoffs() {
         let (read, _) = ask(client, "cases", json!({"action": "read", "key": "pay-7"})).await;
         assert!(read.contains("The retry has no key"), "{read}");
         let (news, _) = ask(client, "sessions", json!({"action": "changes"})).await;
-        assert!(news.contains("The retry has no key"), "{news}");
+        assert!(news.starts_with("<commonbook-"), "{news}");
+        assert!(news.contains(" entry of pay-7 > The retry has no key\n"), "{news}");
+        let entries = json!({"action": "changes", "case": "pay-7", "mark": true});
+        let (entries, _) = ask(client, "sessions", entries).await;
+        assert!(entries.contains("entry 1") && entries.contains("> The retry has no"), "{entries}");
+        let (none, _) =
+            ask(client, "sessions", json!({"action": "changes", "case": "pay-7"})).await;
+        assert_eq!(none, "Nothing has changed since position 1.");
         let (resumed, _) = ask(client, "sessions", json!({"action": "resume"})).await;
         assert!(resumed.contains("Before the release"), "{resumed}");
     });

@@ -21,6 +21,7 @@ use crate::model::event::{Event, EventFilter, EventKind, JournalRange, appended_
 use crate::model::memory::{ListOrder, Memory, QuarantineNotice, Sharing, Trust};
 use crate::model::search::MemoryFilter;
 use crate::prompt::headlines::listed_headline;
+use crate::prompt::lists::changes_text;
 use crate::store::Tx;
 use crate::verbs::ops::write_once::WriteScope;
 use commonbook_text::sanitize::shown_name;
@@ -48,6 +49,19 @@ impl Commonbook {
             let through = changes.through;
             Ok((changes, (place.clone(), through)))
         })
+    }
+
+    /// Changes as text for an agent: headlines. Empty if nothing has changed.
+    ///
+    /// # Errors
+    /// `unavailable` if the store or the secret of the fence cannot be read.
+    pub fn changes_text(&self, caller: &Caller, changes: &ChangesResponse) -> Result<String> {
+        let entries = changes.entries.iter().filter_map(|entry| entry.entry_id);
+        let subjects = changes.changes.iter().map(|change| change.event.subject.clone());
+        let ids: Vec<String> = entries.map(|id| id.to_string()).chain(subjects).collect();
+        let sight = Sight::reading(caller)?;
+        let longer = self.store.read(|tx| longer_handles(tx, &sight, &ids))?;
+        Ok(changes_text(changes, &longer, &self.fence(caller)?, self.clock.now()))
     }
 
     /// Marks how far the caller has read a case, or the journal.

@@ -12,6 +12,7 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::id;
 use commonbook::model::caller::Caller;
+use commonbook::model::cursor::ChangesResponse;
 use commonbook::model::stats::GetStats;
 use commonbook::prompt::recorded::RecordedJson;
 use commonbook_text::sanitize;
@@ -236,6 +237,7 @@ fn content(
         "list_handoffs" if has_items(response) => {
             AnswerContent::Block(book.handoff_list_text(caller, &read_back(response)?)?)
         }
+        "changes_since" => AnswerContent::Block(changes_text(book, caller, response, tools)?),
         "get_context" if text_is_empty(response) => {
             let stats = book.get_memory_stats(caller, &GetStats::default())?;
             AnswerContent::Block(text_of(response, &nothing_fits(stats.memories, tools), tools))
@@ -259,6 +261,27 @@ fn content(
             json(&lean(response, view, tools))
         }
     })
+}
+
+/// Changes as headlines; below them, which memories of the caller are quarantined.
+fn changes_text(
+    book: &Commonbook,
+    caller: &Caller,
+    response: &Value,
+    tools: &ToolSelection,
+) -> Result<String> {
+    let changes: ChangesResponse = read_back(response)?;
+    let nothing = format!("Nothing has changed since position {}.", changes.after);
+    // One says how to appeal; the reasons of the others are much the same.
+    let mut quarantined = changes.quarantined.iter();
+    let first = quarantined.next().map(|notice| notice.hint.clone());
+    let others = quarantined.map(|notice| format!("#{}", id::handle(&notice.id.to_string())));
+    let others: Vec<String> = others.collect();
+    let others = (!others.is_empty())
+        .then(|| format!("Quarantined too, `verbose` has why: {}.", others.join(", ")));
+    let hints: Vec<String> = first.into_iter().chain(others).collect();
+    let parts = json!({BLOCK_FIELD: book.changes_text(caller, &changes)?, "warnings": hints});
+    Ok(text_of(&parts, &nothing, tools))
 }
 
 /// The response of a verb as its type.
