@@ -4,6 +4,7 @@
 pub(crate) mod blocking_store;
 pub(crate) mod call;
 pub(crate) mod call_history;
+pub(crate) mod ended_handoffs;
 pub(crate) mod hint;
 pub(crate) mod metrics;
 pub(crate) mod observe;

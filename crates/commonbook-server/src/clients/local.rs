@@ -11,6 +11,7 @@ use commonbook::base::error::Result;
 use commonbook::base::id::{Id, RandomIds, RequestKind};
 use commonbook::model::access::AccessPolicy;
 use commonbook::model::caller::Caller;
+use commonbook::model::handoff::Handoff;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -46,6 +47,17 @@ pub(crate) struct RpcRequest {
     pub(crate) request: Map<String, Value>,
     /// The access policy of the requesting process.
     pub(crate) policy: AccessPolicy,
+    /// Whether the caller hears how its handoffs ended beside the response.
+    pub(crate) hears_results: bool,
+}
+
+/// The answer to a request of a command.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RpcAnswer {
+    /// The response of the verb.
+    pub(crate) response: Value,
+    /// The caller's handoffs that have ended, if it hears of them: none that it has heard of.
+    pub(crate) ended: Vec<Handoff>,
 }
 
 /// A hook of a client has ended: a server records how long it took, and answers nothing.
@@ -98,12 +110,12 @@ impl HookTiming {
 const REPORT_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Runs a request; returns `None` for an unknown command.
-pub(crate) type RpcHandler = dyn Fn(RpcRequest) -> Option<Result<Value>> + Send + Sync;
+pub(crate) type RpcHandler = dyn Fn(RpcRequest) -> Option<Result<RpcAnswer>> + Send + Sync;
 
 /// The outcome of a request to a server.
 pub(crate) enum RpcOutcome {
-    /// The response of the verb.
-    Answer(Result<Value>),
+    /// The answer, or the error of the verb.
+    Answer(Result<RpcAnswer>),
     /// The server did nothing: its sandbox does not include the caller's project.
     Declined,
     /// No response arrived. The server may have run the request.

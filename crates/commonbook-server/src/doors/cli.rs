@@ -59,10 +59,11 @@ use commonbook::model::workspace::Workspace;
 use serde_json::Value;
 
 use crate::background::follow;
+use crate::calls::ended_handoffs::ended_handoffs;
 use crate::calls::hint::{HintDoor, translate};
 use crate::calls::output;
 use crate::calls::verb::{self, Follower, Verb, VerbCommandName};
-use crate::clients::local::{self, RpcClient, RpcHandler, RpcOutcome, RpcRequest};
+use crate::clients::local::{self, RpcAnswer, RpcClient, RpcHandler, RpcOutcome, RpcRequest};
 use crate::clients::remote::rest::COMMAND_TIMEOUT;
 use crate::clients::remote::{RestClient, ServerAddress};
 use crate::http::caller::{CallerClaims, resolve_caller};
@@ -513,17 +514,26 @@ pub(crate) fn rpc_handler(book: Commonbook, config: &Config) -> Arc<RpcHandler> 
             return Some(Err(error));
         }
         let book = book.clone().with_stricter_policy(request.policy);
-        Some(verb.call.run(&book, &request.caller, request.request.into()))
+        Some(answer_request(&book, verb, request))
     })
+}
+
+/// Runs the verb of a request; then its caller hears how its handoffs ended, if it is to.
+fn answer_request(book: &Commonbook, verb: &Verb, request: RpcRequest) -> Result<RpcAnswer> {
+    let RpcRequest { caller, request, hears_results, .. } = request;
+    let response = verb.call.run(book, &caller, request.into())?;
+    let ended = if hears_results { ended_handoffs(book, &caller, verb) } else { Vec::new() };
+    Ok(RpcAnswer { response, ended })
 }
 
 /// The response of a running server; `None` if there is none, or if the verb fails.
 fn call_server(config: &Config, caller: &Caller, verb: &str, request: Value) -> Option<Value> {
     let Value::Object(request) = request else { return None };
     let policy = config.policy().ok()?;
-    let request = RpcRequest { verb: verb.to_owned(), caller: caller.clone(), request, policy };
+    let (verb, caller) = (verb.to_owned(), caller.clone());
+    let request = RpcRequest { verb, caller, request, policy, hears_results: false };
     match RpcClient::connect_to_home(config)?.send_rpc_request(&request) {
-        RpcOutcome::Answer(response) => response.ok(),
+        RpcOutcome::Answer(answer) => answer.ok().map(|answer| answer.response),
         RpcOutcome::Declined | RpcOutcome::Lost => None,
     }
 }
@@ -599,7 +609,10 @@ impl VerbCommand {
             caller = person::as_person(caller);
         }
         let policy = config.policy()?;
-        let request = RpcRequest { verb: self.verb.name.to_owned(), caller, request, policy };
+        // What is printed as JSON is the response alone.
+        let hears_results = !matches.get_flag("json") && !self.verb.is_about_home();
+        let verb = self.verb.name.to_owned();
+        let request = RpcRequest { verb, caller, request, policy, hears_results };
         let page = PageNumber::of(matches, self.has_field(CURSOR_FIELD));
         if self.verb.name == GET_STATS && watch_stats::is_on(matches) {
             return watch_stats::run(config, address, request, matches.get_flag("json"), &open);
@@ -608,12 +621,12 @@ impl VerbCommand {
             return self.run_at_server(matches, config, &address, request, page, open);
         }
         let (caller, fields) = (request.caller.clone(), request.request.clone());
-        let (response, book) = self.call_server_or_store(request, config, &open)?;
+        let (answer, book) = self.call_server_or_store(request, config, &open)?;
         let call = |caller: &Caller, verb: &str, request: Value| match &book {
             Some(book) => verb::find(verb)?.call.run(book, caller, request).ok(),
             None => call_server(config, caller, verb, request),
         };
-        let response = page.find(response, |cursor| {
+        let response = page.find(answer.response, |cursor| {
             let request = Value::Object(fields.clone().into_iter().chain(cursor).collect());
             match &book {
                 Some(book) => self.verb.call.run(book, &caller, request),
@@ -630,6 +643,7 @@ impl VerbCommand {
         let lookup =
             ViewLookup { caller: &caller, request: &fields, call: &call, config: Some(config) };
         self.show(matches, response, &lookup, page)?;
+        handoff::print_ended(&answer.ended);
         vault::sync_after_forgetting(forgotten.as_ref(), &caller, config, &open)?;
         // After the response, which does not depend on it.
         if let Some(book) = book {
@@ -726,21 +740,21 @@ impl VerbCommand {
         self.verb.call.fields().any(|(name, _)| name == field)
     }
 
-    /// Returns the response of a running server, else of the store that it opens, with that store.
+    /// Returns the answer of a running server, else of the store that it opens, with that store.
     fn call_server_or_store(
         &self,
         mut request: RpcRequest,
         config: &Config,
         open: impl FnOnce() -> Result<Commonbook>,
-    ) -> Result<(Value, Option<Commonbook>)> {
+    ) -> Result<(RpcAnswer, Option<Commonbook>)> {
         if let Some(server) = RpcClient::connect_to_home(config) {
             // If the response is lost, the write is repeated under the same key: it happens once.
             if self.has_field("idempotency_key") {
                 let key = request.request.entry("idempotency_key");
                 key.or_insert_with(|| local::new_idempotency_key().into());
             }
-            if let RpcOutcome::Answer(response) = server.send_rpc_request(&request) {
-                return response.map(|response| (response, None));
+            if let RpcOutcome::Answer(answer) = server.send_rpc_request(&request) {
+                return answer.map(|answer| (answer, None));
             }
         }
         let book = open()?;
@@ -756,8 +770,8 @@ impl VerbCommand {
             unless_unavailable(follow::find_contradictions_with_progress(&book))?;
         }
         let book = consolidation::with_progress(self.verb.name, book);
-        let response = self.verb.call.run(&book, &request.caller, request.request.into())?;
-        Ok((response, Some(book)))
+        let answer = answer_request(&book, self.verb, request)?;
+        Ok((answer, Some(book)))
     }
 
     /// The lists on the command line: an item for each flag. Only names are divided at commas.

@@ -4,7 +4,7 @@
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
-use crate::world::{Cli, Door, Home, Mcp, Server};
+use crate::world::{Cli, Door, Home, Mcp, Server, WORKSPACE};
 
 const FINDINGS: [&str; 3] = [
     "getUserOrders runs one database query for each order row",
@@ -118,5 +118,46 @@ fn a_result_is_told_in_one_connection_and_not_in_the_next() {
             context["text"].as_str().unwrap().contains("The fence is green now")
         };
         assert_eq!((told(), told(), told()), (true, false, false), "way {way}");
+    }
+}
+
+#[test]
+fn a_command_tells_a_result_once_and_leaves_its_json_alone() {
+    for by_server in [false, true] {
+        let home = Home::new();
+        let _server = by_server.then(|| Server::start(&home));
+        let cli = Cli(&home);
+        let complete = |task: &str, result: &str| {
+            let made = call(&cli, "ann", "create_handoff", &json!({"to": "bob", "task": task}));
+            let id = made["handoff"]["id"].as_str().unwrap().to_owned();
+            call(&cli, "bob", "accept_handoff", &json!({"handoff": id}));
+            call(&cli, "bob", "complete_handoff", &json!({"handoff": id, "result": result}));
+            id[id.len() - 8..].to_owned()
+        };
+        let note = |agent: &str, command: &[&str]| {
+            let by = ["--agent", agent, "--workspace", WORKSPACE];
+            let output = home.run(&[command, &by].concat());
+            let note = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.success(), "{command:?}: {note}");
+            note
+        };
+        let handle = complete("Paint the fence", "The fence\nis green now");
+        let line = format!(
+            "bob completed your handoff {handle}, Paint the fence: The fence is green now\n"
+        );
+        for (agent, command) in [("ann", &["list", "--json"][..]), ("bob", &["list"])] {
+            let note = note(agent, command);
+            assert!(!note.contains("green now"), "{by_server} {agent}: {note}");
+        }
+        let first = note("ann", &["save", "Herons nest in elms"]);
+        assert!(first.contains(&line), "{by_server}: {first}");
+        for command in [&["list"][..], &["save", "Larks sing at dawn"]] {
+            let next = note("ann", command);
+            assert!(!next.contains("green now"), "{by_server}: {next}");
+        }
+        let handle = complete("Oil the gate", &"Oiled twice. ".repeat(60));
+        let long = note("ann", &["list"]);
+        let rest = format!("`commonbook handoff show {handle}` tells the whole result");
+        assert!(long.contains("Oiled twice. O…\n") && long.contains(&rest), "{by_server}: {long}");
     }
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use commonbook::base::error::ErrorDetail;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use super::RpcAnswer;
 use crate::settings::config::Config;
 
 /// The greeting of a server: its program and the store that it has open. A client sends its request
@@ -45,8 +45,8 @@ impl ServerGreeting {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum RpcResponse {
-    /// The response of the verb.
-    Answer(Value),
+    /// The answer of the verb.
+    Answer(RpcAnswer),
     /// The error of the verb.
     Error(ErrorDetail),
     /// The server did nothing: the caller's project is outside its sandbox.

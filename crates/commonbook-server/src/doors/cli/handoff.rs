@@ -21,7 +21,7 @@ use super::lineage::print_stale;
 use super::lookup::ViewLookup;
 use crate::calls::hint::{HintDoor, translate};
 use crate::calls::output::{count_text, print_line, print_note};
-use crate::calls::words::transfer;
+use crate::calls::words::{beginning, transfer};
 
 pub(super) fn show_new_handoff(response: &Value) {
     show(response, |created: &CreateHandoffResult| {
@@ -112,6 +112,23 @@ fn with_next_command(text: &str) -> String {
         *line = translate(line, HintDoor::CommandLine("commonbook handoff accept")).into();
     }
     lines.join("\n")
+}
+
+/// Characters of a result that a line tells.
+const RESULT_CHARS: usize = 300;
+
+/// Says on standard error how handoffs of the caller have ended.
+pub(super) fn print_ended(ended: &[Handoff]) {
+    for handoff in ended {
+        let Handoff { id, to, task, status, note, .. } = handoff;
+        let (id, result) =
+            (short(id), beginning(note.as_deref().unwrap_or_default(), RESULT_CHARS));
+        let result = if result.is_empty() { result } else { format!(": {result}") };
+        print_note(&format!("{to} {status} your handoff {id}, {}{result}", headline(task)));
+        if result.ends_with('…') {
+            print_note(&format!("`commonbook handoff show {id}` tells the whole result"));
+        }
+    }
 }
 
 pub(super) fn receipt(response: &Value) {

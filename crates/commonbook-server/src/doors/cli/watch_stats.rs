@@ -118,9 +118,9 @@ impl<O: Fn() -> Result<Commonbook>> StatsSource<'_, O> {
             return server.call_named(verb, caller, Value::Object(request.clone()));
         }
         if let Some(server) = RpcClient::connect_to_home(self.config)
-            && let RpcOutcome::Answer(response) = server.send_rpc_request(&self.request)
+            && let RpcOutcome::Answer(answer) = server.send_rpc_request(&self.request)
         {
-            return response;
+            return answer.map(|answer| answer.response);
         }
         let unknown = || Error::new(ErrorKind::Internal, format!("there is no verb {verb}"));
         let call = &verb::find(verb).ok_or_else(unknown)?.call;

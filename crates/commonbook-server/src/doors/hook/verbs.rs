@@ -112,6 +112,7 @@ impl<'c> VerbClient<'c> {
                 caller: caller.clone(),
                 request: request.clone(),
                 policy: self.config.policy()?,
+                hears_results: false,
             };
             if let Some(server) = RpcClient::connect_to_home(self.config)
                 && let Some(answer) = call_server(server, &request)?
@@ -139,7 +140,7 @@ fn closed_store() -> Error {
 /// The answer of a server; `None` if it leaves the work to this process.
 fn call_server(server: RpcClient, request: &RpcRequest) -> Result<Option<Value>> {
     match server.send_rpc_request(request) {
-        RpcOutcome::Answer(answer) => answer.map(Some),
+        RpcOutcome::Answer(answer) => answer.map(|answer| Some(answer.response)),
         RpcOutcome::Declined => Ok(None),
         RpcOutcome::Lost => Err(Error::new(ErrorKind::Unavailable, "the server did not respond")),
     }

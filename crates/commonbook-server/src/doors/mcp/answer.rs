@@ -24,6 +24,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::budget::{AnswerBudget, FitAnswer, PagedRequest};
+use crate::calls::ended_handoffs::ended_handoffs_text;
 use crate::calls::hint::{HintDoor, for_door, translate};
 use crate::calls::verb::{ToolSelection, Verb};
 
@@ -33,9 +34,6 @@ const ERROR_META: &str = "commonbook/error";
 /// Verbs whose answer is a text for an agent, in the field [`BLOCK_FIELD`].
 pub(super) const TEXT_VERBS: [&str; 5] =
     ["accept_handoff", "get_briefing", "get_case_context", "get_context", "resume_session"];
-
-/// Verbs whose text tells the ends of the caller's handoffs itself.
-const RESULT_VERBS: [&str; 2] = ["get_briefing", "get_context"];
 
 /// The field with the block of such an answer.
 const BLOCK_FIELD: &str = "text";
@@ -209,13 +207,9 @@ pub(super) fn call(
 /// The result of a call that went well, with the ends of the caller's handoffs that it has not heard of.
 fn success(book: &Commonbook, caller: &Caller, verb: &Verb, text: String) -> CallToolResult {
     let mut content = vec![ContentBlock::text(text)];
-    if !RESULT_VERBS.contains(&verb.name) {
-        match book.take_results(caller) {
-            Ok(results) if results.is_empty() => {}
-            Ok(results) => content.push(ContentBlock::text(results)),
-            // The call itself went well; a context tells them later.
-            Err(error) => tracing::debug!(%error, "results of handoffs could not be told"),
-        }
+    let ended = ended_handoffs_text(book, caller, verb);
+    if !ended.is_empty() {
+        content.push(ContentBlock::text(ended));
     }
     CallToolResult::success(content)
 }
