@@ -4239,6 +4239,8 @@ export interface operations {
                 user_id?: components["parameters"]["user_id"];
                 /** @description Lists deleted memories that can still be restored, instead of current ones. */
                 deleted?: boolean;
+                /** @description Only memories that hold from then on: a date, or an age such as `10m` or `7d`. */
+                since?: string;
                 /** @description What held at this time, in the words of then. It may be superseded since. */
                 at?: components["parameters"]["at"];
                 /** @description Sort order by time. */

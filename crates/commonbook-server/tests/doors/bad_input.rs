@@ -124,6 +124,7 @@ fn asking() -> Vec<Bad> {
         ("search_memory", json!({"query": "tea", "cursor": "c1"}), "invalid", Some("cursor")),
         ("search_memory", json!({"query": "tea", "cursor": "nonsense"}), "invalid", Some("cursor")),
         ("search_memory", json!({"query": "tea", "owner": "a:b"}), "invalid", Some("owner")),
+        ("list_memories", json!({"since": "soonish"}), "invalid", Some("since")),
         ("list_memories", json!({"limit": -5}), "invalid", Some("limit")),
         ("list_memories", json!({"limit": "many"}), "invalid", Some("limit")),
         ("list_memories", json!({"limit": 1000}), "invalid", Some("limit")),

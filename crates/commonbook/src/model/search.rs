@@ -335,6 +335,8 @@ pub struct MemoryFilter {
     pub path: Option<PathPattern>,
     /// Deleted memories, instead of current ones.
     pub deleted: bool,
+    /// That hold from this time or a later one on.
+    pub since: Option<Timestamp>,
     /// That held at this time.
     pub at: Option<Timestamp>,
     /// Saved, changed or deleted after this time, whatever `deleted` says.

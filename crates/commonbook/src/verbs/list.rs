@@ -22,15 +22,17 @@ impl Commonbook {
     ///
     /// # Errors
     /// `invalid` if the limit is out of range, the cursor is malformed, the owner's name is invalid,
-    /// `at` is no time or beside `deleted`, or `path` is beside an order.
+    /// `since` or `at` is no time, `at` is beside `deleted`, or `path` is beside an order.
     pub fn list_memories(&self, caller: &Caller, request: &ListMemories) -> Result<Page<Memory>> {
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
         let sight = Sight::reading_at_home(&caller)?;
-        let at = request
-            .at
-            .as_deref()
-            .map(|at| period::parse_period_bound("at", at, PeriodBound::Last, self.clock.now()));
-        let at = at.transpose()?;
+        let now = self.clock.now();
+        let moment = |field, text: &Option<String>, bound| {
+            let parse = |text| period::parse_period_bound(field, text, bound, now);
+            text.as_deref().map(parse).transpose()
+        };
+        let since = moment("since", &request.since, PeriodBound::First)?;
+        let at = moment("at", &request.at, PeriodBound::Last)?;
         if at.is_some() && request.deleted {
             return Err(Error::invalid(
                 "deleted",
@@ -50,6 +52,7 @@ impl Commonbook {
             trust: request.trust,
             path: request.path.clone(),
             deleted: request.deleted,
+            since,
             at,
             changed_since: None,
         };

@@ -74,6 +74,7 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
         first.user_id = USERS[*user].map(str::to_owned);
         first.memory_type = MemoryType::try_from(TYPES[*kind].to_owned()).unwrap();
         first.importance = Importance::ALL[*importance];
+        first.valid_from = (*kind == 1).then(|| now() - SignedDuration::from_hours(1));
         first.topics = [&["Herbs"][..], &["birds", "RIVERS"], &[]][*user]
             .iter()
             .map(|t| (*t).into())
@@ -151,6 +152,9 @@ fn filters() -> Vec<FilterCase> {
             m.importance >= Importance::High
         }),
         (MemoryFilter { session: Some("none".into()), ..of() }, |_| false),
+        (MemoryFilter { since: Some(now()), ..of() }, |m| {
+            m.valid_from.unwrap_or(m.recorded_at) >= now()
+        }),
         (MemoryFilter { trust: Some(Trust::Quarantined), ..of() }, Memory::is_quarantined),
     ]
 }

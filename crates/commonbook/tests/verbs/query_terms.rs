@@ -1,9 +1,10 @@
-//! The terms of a query that follow an agent's steps: near, between, unseen and session:same.
+//! The terms of a query that follow an agent's steps: near, between, unseen and session:same; and since, of a list
+//! too.
 
 use commonbook::base::error::{Error, ErrorKind};
 use commonbook::base::id::handle;
 use commonbook::model::caller::Caller;
-use commonbook::model::memory::{GetMemories, Memory, SaveMemory};
+use commonbook::model::memory::{GetMemories, ListMemories, Memory, SaveMemory};
 use commonbook::model::search::SearchMemory;
 use commonbook::prompt::briefing::GetBriefing;
 use commonbook::prompt::context::GetContext;
@@ -232,4 +233,31 @@ fn without_a_session_the_terms_of_a_session_are_answered() {
     let error = world.refusal(&caller("anonymous"), "unseen: tea");
     assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("query")));
     assert!(error.message.contains("name") && error.hint.is_some(), "{error}");
+}
+
+#[test]
+fn a_list_since_an_age_holds_what_a_search_since_it_finds() {
+    let world = World::new();
+    let ann = caller("ann");
+    world.save_at(0, &ann, json!({"text": "tea one"}));
+    world.save_at(20, &ann, json!({"text": "tea two"}));
+    let old = json!({"text": "tea three", "valid_from": "2020-01-01T00:00:00Z"});
+    world.save_at(25, &ann, old);
+    world.clock.set(at(0) + SignedDuration::from_mins(29));
+    for (since, texts) in [
+        ("10m", &["tea two"][..]),
+        ("1h", &["tea one", "tea two"]),
+        ("2020-01-01", &["tea one", "tea three", "tea two"]),
+        ("2019", &["tea one", "tea three", "tea two"]),
+    ] {
+        let list: ListMemories = request(json!({"since": since}));
+        assert_eq!(sorted(world.texts("ann", &list)), texts, "{since}");
+        assert_eq!(sorted(world.found_by(&ann, &format!("since:{since}"))), texts, "{since}");
+        let oldest: ListMemories = request(json!({"since": since, "order": "oldest", "limit": 1}));
+        let page = world.book.list_memories(&ann, &oldest).unwrap();
+        assert_eq!((page.items.len(), page.next.is_some()), (1, texts.len() > 1), "{since}");
+    }
+    let soonish: ListMemories = request(json!({"since": "soonish"}));
+    let error = world.book.list_memories(&ann, &soonish).unwrap_err();
+    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Invalid, Some("since")));
 }

@@ -132,6 +132,7 @@ class AsyncVerbs:
         trust: models.Trust | None = None,
         user_id: str | None = None,
         deleted: bool | None = None,
+        since: str | None = None,
         at: str | None = None,
         order: models.ListOrder | None = None,
         sort: models.UsageKind | None = None,
@@ -141,7 +142,8 @@ class AsyncVerbs:
         """A page of the memories that the caller may see, newest first; its `next` is the `cursor` of the next page."""
         call = reading(
             "/v1/memories", owner=owner, memory_type=memory_type, topic=topic, importance=importance, session=session, case=case,
-            path=path, trust=trust, user_id=user_id, deleted=deleted, at=at, order=order, sort=sort, limit=limit, cursor=cursor,
+            path=path, trust=trust, user_id=user_id, deleted=deleted, since=since, at=at, order=order, sort=sort, limit=limit,
+            cursor=cursor,
         )
         return cast(models.MemoryPage, await self.send(call))
 

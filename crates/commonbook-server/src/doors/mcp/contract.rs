@@ -41,7 +41,7 @@ const UNDECLARED_FIELDS: [&str; 18] = [
 const UNDECLARED_FIELDS_OF_VERBS: [(&str, &[&str]); 8] = [
     ("list_events", &["actor", "subject", "since", "until"]),
     ("restore_memory", &["revision"]),
-    ("list_memories", &["at"]),
+    ("list_memories", &["at", "since"]),
     ("get_context", &["at"]),
     ("get_memory", &["at"]),
     ("update_memory", &["about", "new_path"]),

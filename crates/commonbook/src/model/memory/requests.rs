@@ -128,6 +128,10 @@ pub struct ListMemories {
     /// Lists deleted memories that can still be restored, instead of current ones.
     #[serde(default)]
     pub deleted: bool,
+    /// Only memories that hold from then on: a date, or an age such as `10m` or `7d`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("pattern" = period::TIME_PATTERN))]
+    pub since: Option<String>,
     /// What held at this time, in the words of then. It may be superseded since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("pattern" = period::TIME_PATTERN))]

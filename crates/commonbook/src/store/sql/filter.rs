@@ -16,6 +16,7 @@ pub(super) struct FilterParameters<'f> {
     topic: Option<String>,
     case: Option<&'f str>,
     trust: Option<&'static str>,
+    since: Option<i64>,
     at: Option<i64>,
     changed_since: Option<i64>,
     path: Option<&'f str>,
@@ -29,6 +30,7 @@ impl<'f> FilterParameters<'f> {
             topic: filter.topic.as_deref().map(str::to_lowercase),
             case: filter.case.as_ref().map(CaseKey::as_str),
             trust: filter.trust.map(Trust::name),
+            since: filter.since.map(Timestamp::as_millisecond),
             at: filter.at.map(Timestamp::as_millisecond),
             changed_since: filter.changed_since.map(Timestamp::as_millisecond),
             path: filter.path.as_ref().map(|pattern| pattern.path.as_str()),
@@ -37,9 +39,9 @@ impl<'f> FilterParameters<'f> {
 
     /// The conditions, each with its parameter.
     fn conditions(&self) -> impl Iterator<Item = (&'static str, &'static str, &dyn ToSql)> {
-        let Self { filter, importance, topic, case, trust, at, changed_since, path } = self;
+        let Self { filter, importance, topic, case, trust, since, at, changed_since, path } = self;
         let path_condition = filter.path.as_ref().map_or("", path_condition);
-        let all: [(bool, &str, &str, &dyn ToSql); 11] = [
+        let all: [(bool, &str, &str, &dyn ToSql); 12] = [
             (filter.owner.is_some(), "m.owner = :owner", ":owner", &filter.owner),
             (filter.memory_type.is_some(), "m.memory_type = :type", ":type", &filter.memory_type),
             (filter.session.is_some(), "m.session = :session", ":session", &filter.session),
@@ -48,6 +50,7 @@ impl<'f> FilterParameters<'f> {
             (topic.is_some(), TOPIC_CONDITION, ":topic", topic),
             (path.is_some(), path_condition, ":path", path),
             (trust.is_some(), "m.trust = :trust", ":trust", trust),
+            (since.is_some(), BEGUN_CONDITION, ":begun", since),
             (at.is_some(), HELD_CONDITION, ":at", at),
             (changed_since.is_some(), "m.revised_at > :since", ":since", changed_since),
             (changed_since.is_none(), DELETED_CONDITION, ":deleted", &filter.deleted),
@@ -91,6 +94,9 @@ pub(super) const fn path_condition(pattern: &PathPattern) -> &'static str {
 }
 
 const DELETED_CONDITION: &str = "(m.deleted_at IS NOT NULL) = :deleted";
+
+/// Whether a memory holds from a time or a later one on, as the index decides it.
+const BEGUN_CONDITION: &str = "ifnull(m.valid_from, m.recorded_at) >= :begun";
 
 /// Whether a memory held at a time, as the index decides it: it had begun, had not ended, and its
 /// successor had not begun.
