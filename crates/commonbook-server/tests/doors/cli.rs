@@ -358,7 +358,7 @@ fn a_list_shows_the_memory_first_and_a_handle_that_every_command_takes() {
     assert!(lines[1].starts_with(&format!("  {handle} · ann · decision · 20")), "{list}");
     assert_eq!(handle.len(), 8);
     let found = printed(&home, &["search", "what", "colour", "has", "the", "gate"]);
-    assert!(found.contains("matched by words"), "{found}");
+    assert!(found.contains("The gate is blue") && !found.contains("found by"), "{found}");
     assert_eq!(printed(&home, &["list", "--since", "10m"]), list);
     assert!(!printed(&home, &["list", "--since", "2199-01-01"]).contains("The gate is blue"));
     let newer = ["save", "The gate is red", "--agent", "ann", "--supersedes", &handle];

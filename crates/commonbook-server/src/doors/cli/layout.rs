@@ -167,15 +167,12 @@ mod tests {
 
     #[test]
     fn facts_are_wrapped_between_each_other_alone() {
-        let facts = ["9hm2x4qd", "", "claude-code", "2026-11-23 14:03 CET", "matched by words"];
+        let facts = ["9hm2x4qd", "", "claude-code", "2026-11-23 14:03 CET", "used 12 times"];
         let facts = facts.map(str::to_owned);
         let line = |columns| strip_str(&facts_line(&facts, columns)).to_string();
-        assert_eq!(line(80), "  9hm2x4qd · claude-code · 2026-11-23 14:03 CET · matched by words");
-        assert_eq!(line(50), "  9hm2x4qd · claude-code · 2026-11-23 14:03 CET\n  matched by words");
-        assert_eq!(
-            line(10),
-            "  9hm2x4qd\n  claude-code\n  2026-11-23 14:03 CET\n  matched by words"
-        );
+        assert_eq!(line(80), "  9hm2x4qd · claude-code · 2026-11-23 14:03 CET · used 12 times");
+        assert_eq!(line(50), "  9hm2x4qd · claude-code · 2026-11-23 14:03 CET\n  used 12 times");
+        assert_eq!(line(10), "  9hm2x4qd\n  claude-code\n  2026-11-23 14:03 CET\n  used 12 times");
     }
 
     #[test]

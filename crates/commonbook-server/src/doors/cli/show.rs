@@ -164,13 +164,7 @@ pub(super) fn hits(response: &Value, lookup: &ViewLookup<'_>) {
             lookup.note_hits_elsewhere();
         } else {
             for hit in &found.hits {
-                let reasons: Vec<&str> =
-                    hit.matched.iter().map(|reason| reason_text(*reason)).collect();
-                // A query of filters alone ranks nothing.
-                let matched = match reasons.is_empty() {
-                    true => String::new(),
-                    false => format!("matched by {}", reasons.join(", ")),
-                };
+                let matched = match_text(&hit.matched);
                 let marks = contradictions::mark_texts(&hit.contradictions);
                 let facts = [vec![matched], marks].concat();
                 let facts: Vec<String> =
@@ -201,14 +195,23 @@ pub(super) fn hits(response: &Value, lookup: &ViewLookup<'_>) {
     });
 }
 
-/// Why a search found a memory, in words.
+/// Why a search found a memory that has no word of the query; empty for one that has.
+fn match_text(reasons: &[MatchReason]) -> String {
+    // Its words show it, and a query of filters alone ranks nothing.
+    if reasons.is_empty() || reasons.contains(&MatchReason::Words) {
+        return String::new();
+    }
+    let texts: Vec<&str> = reasons.iter().map(|reason| reason_text(*reason)).collect();
+    format!("without a word of the query, found by {}", texts.join(" and "))
+}
+
 fn reason_text(reason: MatchReason) -> &'static str {
     match reason {
-        MatchReason::Words => "words",
-        MatchReason::Vector => "meaning",
-        MatchReason::Context => "its session",
-        MatchReason::Entity => "entity",
-        MatchReason::Time => "time",
+        MatchReason::Words => "its words",
+        MatchReason::Vector => "its meaning",
+        MatchReason::Context => "what stands beside it in its session",
+        MatchReason::Entity => "an entity that the query names",
+        MatchReason::Time => "its time",
     }
 }
 
@@ -498,4 +501,31 @@ pub(super) fn users(response: &Value, lookup: &ViewLookup<'_>) {
         });
         print_table(&["user", "memories", "last seen"], rows);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_told_where_no_word_shows_it() {
+        use MatchReason::{Context, Entity, Time, Vector, Words};
+        let table: [(&[MatchReason], &str); 6] = [
+            (&[], ""),
+            (&[Words], ""),
+            (&[Words, Vector, Time], ""),
+            (&[Vector], "without a word of the query, found by its meaning"),
+            (
+                &[Context],
+                "without a word of the query, found by what stands beside it in its session",
+            ),
+            (
+                &[Entity, Time],
+                "without a word of the query, found by an entity that the query names and its time",
+            ),
+        ];
+        for (reasons, text) in table {
+            assert_eq!(match_text(reasons), text);
+        }
+    }
 }
