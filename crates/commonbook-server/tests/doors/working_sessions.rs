@@ -4,7 +4,7 @@ use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 
 use crate::doors::tokens::token;
-use crate::world::{Cli, Client, Door, Home, Mcp, Server, WORKSPACE};
+use crate::world::{Cli, Client, Door, Home, Mcp, Server, WORKSPACE, through_every_door};
 
 /// What a coding agent saves while it analyses, in its own words.
 const FINDINGS: [&str; 3] = [
@@ -373,4 +373,33 @@ fn a_clients_own_id_stands_for_the_session_that_was_begun_under_it() {
         assert_eq!(json_of(&refused.stderr)["error"]["kind"], "not_found", "{unknown}");
         assert_eq!(rest(unknown, "x")["error"]["kind"], "not_found", "{unknown}");
     }
+}
+
+/// The first calls of an agent on one door ask for what its session has not been given, and for its own.
+fn search_first(door: &dyn Door, name: &str) {
+    let call = |agent: &str, verb: &str, fields: Value| {
+        let agent = format!("{agent}-{name}");
+        let answer = door.call(&agent, verb, &fields);
+        answer.unwrap_or_else(|error| panic!("{name} {verb}: {error}"))
+    };
+    let text = format!("The ferry of {name} leaves at noon");
+    call("ann", "save_memory", json!({"text": text}));
+    let search = |agent: &str, query: &str| {
+        call(agent, "search_memory", json!({"query": format!("{query} \"ferry of {name}\"")}))
+    };
+    let own = search("bob", "session:same");
+    assert_eq!((&own["hits"], &own["total"]), (&json!([]), &json!(0)), "{name}");
+    let notice = own["notice"].as_str().unwrap_or_default();
+    assert!(notice.contains("you work in none yet"), "{name}: {own}");
+    let unseen = || search("bob", "unseen:")["hits"].clone();
+    assert_eq!(unseen()[0]["memory"]["text"], json!(text), "{name}");
+    assert_eq!(unseen(), json!([]), "{name}: the search gave it");
+    let listed =
+        call("bob", "list_memories", json!({"since": "10m", "owner": format!("ann-{name}")}));
+    assert_eq!(listed["items"][0]["text"], json!(text), "{name}");
+}
+
+#[test]
+fn terms_of_a_session_are_answered_to_the_first_call_of_every_door() {
+    through_every_door(search_first);
 }
