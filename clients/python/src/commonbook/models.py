@@ -3552,6 +3552,15 @@ class NodeView(TypedDict):
     """
     Number of steps from the start of the walk.
     """
+    author: Agent
+    """
+    Of a memory its owner; of an entity the agent that last stated something about it or, without statements, last mentioned it; of a relation the agent that stated it first; of `mentions` and
+    `supersedes` the owner of the memory where the link begins.
+    """
+    origin_note: NotRequired[str]
+    """
+    What to know of its origin: `untrusted`, `quarantined`, or `from a file`.
+    """
 
 
 GraphLink = TypedDict(
@@ -3562,6 +3571,8 @@ GraphLink = TypedDict(
         'to': GraphNode,
         'type': RelationType,
         'strength': float,
+        'author': Agent,
+        'origin_note': NotRequired[str],
     },
 )
 

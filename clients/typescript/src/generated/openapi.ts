@@ -2669,6 +2669,13 @@ export interface components {
             label: string;
             /** @description Number of steps from the start of the walk. */
             steps: number;
+            /**
+             * @description Of a memory its owner; of an entity the agent that last stated something about it or, without statements, last mentioned it; of a relation the agent that stated it first; of `mentions` and
+             *     `supersedes` the owner of the memory where the link begins.
+             */
+            author: components["schemas"]["Agent"];
+            /** @description What to know of its origin: `untrusted`, `quarantined`, or `from a file`. */
+            origin_note?: string;
         };
         /** @description One end of a relation: an entity, `ent_…`, or a memory, `mem_…`. */
         GraphNode: string;
@@ -2684,6 +2691,13 @@ export interface components {
             type: components["schemas"]["RelationType"];
             /** @description Its strength, from 0 to 1. */
             strength: number;
+            /**
+             * @description Of a memory its owner; of an entity the agent that last stated something about it or, without statements, last mentioned it; of a relation the agent that stated it first; of `mentions` and
+             *     `supersedes` the owner of the memory where the link begins.
+             */
+            author: components["schemas"]["Agent"];
+            /** @description What to know of its origin: `untrusted`, `quarantined`, or `from a file`. */
+            origin_note?: string;
         };
         /** @description One page of a list, in its order. */
         EntityPage: {

@@ -27,6 +27,7 @@ use crate::base::error::{Error, Result};
 use crate::base::id::{EntityId, MemoryId, RelationId};
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
+use crate::model::memory::FROM_FILE;
 use crate::model::workspace::Workspace;
 
 /// Strength of a relation that was stated once.
@@ -220,6 +221,34 @@ impl Relation {
     pub fn holds_at(&self, at: Timestamp) -> bool {
         self.valid_from.is_none_or(|from| from <= at)
             && self.valid_until.is_none_or(|until| at < until)
+    }
+}
+
+/// Who says what a node or a link of the graph shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GraphSource {
+    /// Of a memory its owner; of an entity the agent that last stated something about it or, without
+    /// statements, last mentioned it; of a relation the agent that stated it first; of `mentions` and
+    /// `supersedes` the owner of the memory where the link begins.
+    pub author: Agent,
+    /// What to know of its origin: `untrusted`, `quarantined`, or `from a file`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin_note: Option<String>,
+}
+
+impl GraphSource {
+    /// The source of a statement of this agent, which only a file may name.
+    #[must_use]
+    pub fn of_statement(author: Agent) -> Self {
+        let origin_note = author.is_of_file().then(|| FROM_FILE.to_owned());
+        Self { author, origin_note }
+    }
+
+    /// The author, and after it what to know of the origin, on one line: `ann, from a file`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let note = self.origin_note.iter().map(|note| format!(", {note}"));
+        format!("{}{}", self.author, note.collect::<String>())
     }
 }
 

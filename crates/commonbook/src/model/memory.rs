@@ -117,6 +117,21 @@ string_enum! {
     }
 }
 
+impl Trust {
+    /// What a reader must know of the origin of a memory with this trust that came in by `how`: that it is
+    /// quarantined or not trusted, or [`FROM_FILE`].
+    #[must_use]
+    pub fn origin_note(self, how: EntryPoint) -> Option<&'static str> {
+        match self {
+            Self::Normal => (how == EntryPoint::Import).then_some(FROM_FILE),
+            trust => Some(trust.name()),
+        }
+    }
+}
+
+/// The note of what a file brought.
+pub const FROM_FILE: &str = "from a file";
+
 /// The origin of a memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemorySource {

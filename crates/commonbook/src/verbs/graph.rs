@@ -206,10 +206,10 @@ fn is_common(tx: &Tx<'_>, sight: &Sight, node: GraphNode) -> Result<bool> {
 fn label_nodes(tx: &Tx<'_>, sight: &Sight, reached: WalkResult) -> Result<KnowledgeSubgraph> {
     let nodes: Vec<GraphNode> = reached.nodes.iter().map(|(node, _)| *node).collect();
     let mut labels = tx.labels(sight, &nodes)?.into_iter().peekable();
-    let named = reached.nodes.into_iter().filter_map(|(id, steps)| {
-        let (_, kind, label) = labels.next_if(|(node, _, _)| *node == id)?;
-        Some(NodeView { id, kind, label, steps })
-    });
+    let named = reached
+        .nodes
+        .into_iter()
+        .filter_map(|(id, steps)| Some(labels.next_if(|label| label.node == id)?.at_steps(steps)));
     let nodes: Vec<NodeView> = named.collect();
     let memories = nodes.iter().filter_map(|node| match node.id {
         GraphNode::Memory(id) => Some(id),

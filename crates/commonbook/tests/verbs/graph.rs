@@ -1,10 +1,14 @@
 //! The graph: relations, walks, and visibility.
 
+use std::collections::BTreeSet;
+
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::base::id::handle;
 use commonbook::model::event::EventKind;
-use commonbook::model::graph::Relation;
 use commonbook::model::graph::export::KnowledgeSubgraph;
+use commonbook::model::graph::{GraphSource, Relation};
+use commonbook::model::import;
+use commonbook::model::origin::TextOrigin;
 use serde_json::{Value, json};
 
 use crate::{World, at, caller, request};
@@ -137,4 +141,54 @@ fn invisible_memories_are_not_nodes_links_or_counts() {
     assert_eq!(kinds(&world), kinds(&without));
     let own = world.events("ann").len() - world.events("bob").len();
     assert_eq!(own, 3, "a memory and two relations");
+}
+
+#[test]
+fn every_node_and_link_names_its_author_and_what_a_file_brought() {
+    let world = World::new();
+    chain(&world);
+    let fields = json!({"text": "Redis serves project:Amber", "entities": ["tool:Redis", "project:Amber"]});
+    let saved = world.book.save_memory(&caller("bob"), &request(fields)).unwrap().memory;
+    let better = json!({"text": "Valkey serves project:Amber", "supersedes": saved.id});
+    world.book.save_memory(&caller("bob"), &request(better)).unwrap();
+    relate(&world, "cy", json!({"from": "Amber", "to": "Dolomite", "type": "blocks"})).unwrap();
+    let line = json!({"text": "Amber shuts in May", "owner": "eve", "entities": ["project:Amber", "place:Ghent"]});
+    let line = import::parse(line.to_string().as_bytes(), TextOrigin::File).unwrap();
+    world.book.import_lines(&caller("human"), None, vec![line]).unwrap();
+    let graph = walk(&world, "dan", json!({"from": "Amber", "depth": 2})).unwrap();
+    let sources = GraphSource::line;
+    let of_node = |label: &str| {
+        let node = graph.nodes.iter().find(|node| node.label == label);
+        sources(&node.unwrap_or_else(|| panic!("{label}: {graph:?}")).source)
+    };
+    let file_line = of_node("Amber shuts in May");
+    assert_eq!(file_line, "eve, untrusted");
+    let table = [
+        ("Amber", "ann"),
+        ("Redis", "bob"),
+        ("Redis serves project:Amber", "bob"),
+        ("Ghent", file_line.as_str()),
+    ];
+    for (label, author) in table {
+        assert_eq!(of_node(label), author, "{label}");
+    }
+    let authors_of = |kind: &str| {
+        let links = graph.links.iter().filter(|link| link.relation_type.as_str() == kind);
+        links.map(|link| sources(&link.source)).collect::<BTreeSet<_>>()
+    };
+    let table = [
+        ("uses", vec!["ann"]),
+        ("blocks", vec!["cy"]),
+        ("supersedes", vec!["bob"]),
+        ("mentions", vec!["bob", file_line.as_str()]),
+    ];
+    for (kind, authors) in table {
+        let authors: BTreeSet<String> = authors.into_iter().map(str::to_owned).collect();
+        assert_eq!(authors_of(kind), authors, "{kind}");
+    }
+    let written = serde_json::to_value(&graph.links).unwrap();
+    assert!(written.as_array().unwrap().iter().all(|link| link["author"].is_string()), "{written}");
+    let drawn =
+        walk(&world, "dan", json!({"from": "Amber", "format": "dot"})).unwrap().dot.unwrap();
+    assert!(drawn.contains("tooltip=\"cy\"") && drawn.contains(&file_line), "{drawn}");
 }

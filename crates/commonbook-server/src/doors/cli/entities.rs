@@ -210,9 +210,10 @@ pub(super) fn graph(response: &Value) {
             return;
         }
         let rows = graph.nodes.iter().map(|node| {
-            vec![node.steps.to_string(), short(&node.id), node.kind.clone(), one_line(&node.label)]
+            let (id, name) = (short(&node.id), one_line(&node.label));
+            vec![node.steps.to_string(), id, node.kind.clone(), node.source.line(), name]
         });
-        print_table(&["steps", "id", "type", "name"], rows);
+        print_table(&["steps", "id", "type", "author", "name"], rows);
         print_relations(graph);
         match graph.connected {
             Some(false) => print_note("no path of at most 12 steps"),
@@ -236,8 +237,9 @@ fn print_relations(graph: &KnowledgeSubgraph) {
             link.relation_type.to_string(),
             label(link.to),
             format!("{:.2}", link.strength),
+            link.source.line(),
         ]
     });
     print_line("");
-    print_table(&["from", "relation", "to", "strength"], rows);
+    print_table(&["from", "relation", "to", "strength", "author"], rows);
 }

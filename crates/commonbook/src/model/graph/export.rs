@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::GraphNode;
 use super::walk::GraphLink;
+use super::{GraphNode, GraphSource};
 use crate::model::contradiction::{ContradictionMark, ContradictionStatus};
 
 /// Maximum length of a label, in characters; a longer one is cut and ends in `…`.
@@ -24,6 +24,31 @@ pub struct NodeView {
     pub label: String,
     /// Number of steps from the start of the walk.
     pub steps: u32,
+    /// Who says so.
+    #[serde(flatten)]
+    pub source: GraphSource,
+}
+
+/// The name of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeLabel {
+    /// The entity or memory.
+    pub node: GraphNode,
+    /// The entity's type, or `memory`.
+    pub kind: String,
+    /// The entity's name, or the memory's title or beginning.
+    pub label: String,
+    /// Who says so.
+    pub source: GraphSource,
+}
+
+impl NodeLabel {
+    /// The node at this number of steps from the start of a walk.
+    #[must_use]
+    pub fn at_steps(self, steps: u32) -> NodeView {
+        let Self { node, kind, label, source } = self;
+        NodeView { id: node, kind, label, steps, source }
+    }
 }
 
 /// A part of the graph.
@@ -55,18 +80,23 @@ impl KnowledgeSubgraph {
         let mut dot = String::from("digraph commonbook {\n  node [shape=box];\n");
         for node in &self.nodes {
             let shape = if matches!(node.id, GraphNode::Memory(_)) { ", shape=note" } else { "" };
-            let (id, label, kind) = (
+            let (id, label, kind, author) = (
                 quote_dot(&node.id.to_string()),
                 quote_dot(&short_label(&node.label)),
                 quote_dot(&node.kind),
+                quote_dot(&node.source.line()),
             );
-            let _ = writeln!(dot, "  {id} [label={label}, class={kind}{shape}];");
+            let _ = writeln!(dot, "  {id} [label={label}, class={kind}, tooltip={author}{shape}];");
         }
         for link in &self.links {
             let (from, to) = (quote_dot(&link.from.to_string()), quote_dot(&link.to.to_string()));
             let label = quote_dot(link.relation_type.as_str());
             let width = 1.0 + 2.0 * link.strength.clamp(0.0, 1.0);
-            let _ = writeln!(dot, "  {from} -> {to} [label={label}, penwidth={width:.1}];");
+            let author = quote_dot(&link.source.line());
+            let _ = writeln!(
+                dot,
+                "  {from} -> {to} [label={label}, tooltip={author}, penwidth={width:.1}];"
+            );
         }
         let is_node = |id| self.nodes.iter().any(|node| node.id == GraphNode::Memory(id));
         for mark in self.contradictions.iter().filter(|mark| is_node(mark.other)) {
@@ -122,15 +152,19 @@ mod tests {
 
     use super::*;
     use crate::base::id::{EntityId, MemoryId, RelationId};
+    use crate::model::agent::Agent;
 
     fn sample(label: &str) -> KnowledgeSubgraph {
         let entity = GraphNode::Entity(EntityId::from_uuid(Uuid::from_u128(1)));
         let memory = GraphNode::Memory(MemoryId::from_uuid(Uuid::from_u128(2)));
+        let source =
+            |author: &str| GraphSource::of_statement(Agent::with_any_name(author).expect("a name"));
         let named = |id, kind: &str, label: &str, steps| NodeView {
             id,
             kind: kind.to_owned(),
             label: label.to_owned(),
             steps,
+            source: source("ann"),
         };
         KnowledgeSubgraph {
             nodes: vec![named(entity, "tool", label, 0), named(memory, "memory", "A note", 1)],
@@ -140,6 +174,7 @@ mod tests {
                 to: entity,
                 relation_type: "relates_to".parse().expect("a slug"),
                 strength: 0.5,
+                source: source("import/bob"),
             }],
             cut: false,
             connected: None,
@@ -151,9 +186,9 @@ mod tests {
     #[test]
     fn dot_draws_nodes_and_links() {
         let expected = "digraph commonbook {\n  node [shape=box];\n  \
-            \"ent_00000000000000000000000001\" [label=\"Rust\", class=\"tool\"];\n  \
-            \"mem_00000000000000000000000002\" [label=\"A note\", class=\"memory\", shape=note];\n  \
-            \"mem_00000000000000000000000002\" -> \"ent_00000000000000000000000001\" [label=\"relates_to\", penwidth=2.0];\n}\n";
+            \"ent_00000000000000000000000001\" [label=\"Rust\", class=\"tool\", tooltip=\"ann\"];\n  \
+            \"mem_00000000000000000000000002\" [label=\"A note\", class=\"memory\", tooltip=\"ann\", shape=note];\n  \
+            \"mem_00000000000000000000000002\" -> \"ent_00000000000000000000000001\" [label=\"relates_to\", tooltip=\"import/bob, from a file\", penwidth=2.0];\n}\n";
         assert_eq!(sample("Rust").dot(), expected);
     }
 
@@ -179,6 +214,7 @@ mod tests {
         let written = serde_json::to_value(&graph).expect("it can be written");
         assert_eq!(written["nodes"][0]["type"], "tool");
         assert_eq!(written["links"][0]["type"], "relates_to");
+        assert_eq!(written["links"][0]["origin_note"], "from a file");
         let read: KnowledgeSubgraph = serde_json::from_value(written).expect("it can be read");
         assert_eq!(read, graph);
     }

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{GraphNode, RelationType};
+use super::{GraphNode, GraphSource, RelationType};
 use crate::base::error::Result;
 use crate::base::id::RelationId;
 use crate::base::limits;
@@ -28,6 +28,9 @@ pub struct GraphLink {
     pub relation_type: RelationType,
     /// Its strength, from 0 to 1.
     pub strength: f64,
+    /// Who says so.
+    #[serde(flatten)]
+    pub source: GraphSource,
 }
 
 impl GraphLink {

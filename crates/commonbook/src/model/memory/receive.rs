@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::{Memory, Trust};
 use crate::base::error::{Error, Result};
 use crate::base::{input, limits};
-use crate::model::caller::EntryPoint;
 use commonbook_text::injection::{self, InjectionReason};
 use commonbook_text::secrets;
 
@@ -179,10 +178,7 @@ impl Memory {
     /// What a reader must know of its origin: that it is quarantined or not trusted, or that a file brought it.
     #[must_use]
     pub fn origin_note(&self) -> Option<&'static str> {
-        match self.trust {
-            Trust::Normal => (self.source.how == EntryPoint::Import).then_some("from a file"),
-            trust => Some(trust.name()),
-        }
+        self.trust.origin_note(self.source.how)
     }
 
     /// Whether it waits for a person's review.

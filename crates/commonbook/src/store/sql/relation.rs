@@ -3,20 +3,26 @@
 use jiff::Timestamp;
 
 use super::Tx;
-use super::driver::{ToSql, store_failed};
+use super::driver::{SqlRow, ToSql, store_failed};
 use super::entity::{ENTITY_NAMES, entity_exists, home_workspace};
 use super::row::{encode_json, json, text};
 use super::rows::VisibleRows;
 use crate::base::error::Result;
 use crate::base::id::{EntityId, MemoryId, RelationId};
 use crate::model::access::{Audience, Sight, Visibility};
+use crate::model::caller::EntryPoint;
+use crate::model::graph::export::NodeLabel;
 use crate::model::graph::walk::GraphLink;
-use crate::model::graph::{GraphNode, LinkFilter, Relation, RelationType, WalkDirection};
-use crate::model::memory::Memory;
+use crate::model::graph::{
+    GraphNode, GraphSource, LinkFilter, Relation, RelationType, WalkDirection,
+};
+use crate::model::memory::{Memory, Trust};
 use crate::model::workspace::Workspace;
 
 /// The newest memories that mention an entity which become its links.
 const MENTION_LINKS_MAX: u32 = 200;
+/// The columns of a memory `m` with its source.
+const SOURCE_COLUMNS: &str = "m.owner, m.trust, m.source ->> 'how'";
 /// Characters of a memory's text that serve as its label if it has no title.
 const LABEL_CHARS_MAX: u32 = 80;
 
@@ -142,16 +148,12 @@ impl Tx<'_> {
         Ok(links)
     }
 
-    /// The labels of these nodes in sight, each with its type.
-    pub fn labels(
-        &self,
-        sight: &Sight,
-        nodes: &[GraphNode],
-    ) -> Result<Vec<(GraphNode, String, String)>> {
+    /// The labels of these nodes in sight, in this order.
+    pub fn labels(&self, sight: &Sight, nodes: &[GraphNode]) -> Result<Vec<NodeLabel>> {
         let seen = self.seen(sight)?;
         let seen_m = seen.of("m");
         let sql = format!(
-            "SELECT ifnull(m.title, substr(m.text, 1, {LABEL_CHARS_MAX})) FROM memory m \
+            "SELECT {SOURCE_COLUMNS}, ifnull(m.title, substr(m.text, 1, {LABEL_CHARS_MAX})) FROM memory m \
              WHERE m.workspace = :workspace AND m.id = :id AND m.deleted_at IS NULL AND {seen_m}"
         );
         let mut labels = Vec::with_capacity(nodes.len());
@@ -160,12 +162,14 @@ impl Tx<'_> {
                 GraphNode::Memory(id) => {
                     let (workspace, id) = (home_workspace(sight), id.to_string());
                     let more: [(&str, &dyn ToSql); 2] = [(":workspace", &workspace), (":id", &id)];
-                    let label = seen.first(&sql, &more, |row| row.get(0))?;
-                    label.map(|label| ("memory".to_owned(), label))
+                    seen.first(&sql, &more, |row| {
+                        let (kind, source) = ("memory".to_owned(), memory_source(row)?);
+                        Ok(NodeLabel { node: *node, kind, label: row.get(3)?, source })
+                    })?
                 }
                 GraphNode::Entity(id) => self.entity_label(sight, *id)?,
             };
-            labels.extend(label.map(|(kind, label)| (*node, kind, label)));
+            labels.extend(label);
         }
         Ok(labels)
     }
@@ -203,15 +207,35 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The type and the name of an entity.
-    fn entity_label(&self, sight: &Sight, id: EntityId) -> Result<Option<(String, String)>> {
-        let workspace = sight.workspaces.first();
+    /// The label of an entity.
+    fn entity_label(&self, sight: &Sight, id: EntityId) -> Result<Option<NodeLabel>> {
+        let (workspace, node) = (sight.workspaces.first(), GraphNode::Entity(id));
         let stated = workspace.map(|workspace| self.entity(workspace, id)).transpose()?.flatten();
         if let Some(entity) = stated {
-            return Ok(Some((entity.entity_type.to_string(), entity.value)));
+            let (kind, label) = (entity.entity_type.to_string(), entity.value);
+            let source = GraphSource::of_statement(entity.last_agent);
+            return Ok(Some(NodeLabel { node, kind, label, source }));
         }
-        let spelt = self.usual_name(sight, id)?;
-        Ok(spelt.map(|(name, _)| (name.entity_type.to_string(), name.value)))
+        let Some((name, _)) = self.usual_name(sight, id)? else { return Ok(None) };
+        let (kind, label) = (name.entity_type.to_string(), name.value);
+        let source = self.last_mention(sight, id)?;
+        Ok(source.map(|source| NodeLabel { node, kind, label, source }))
+    }
+
+    /// The source of the newest memory in sight that mentions an entity.
+    fn last_mention(&self, sight: &Sight, id: EntityId) -> Result<Option<GraphSource>> {
+        let seen = self.seen(sight)?;
+        let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
+        let sql = format!(
+            "SELECT {SOURCE_COLUMNS} FROM mention n \
+             CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
+             WHERE +n.workspace = :workspace AND n.name IN {ENTITY_NAMES} AND {seen_n} \
+             AND m.deleted_at IS NULL AND {seen_m} \
+             ORDER BY m.recorded_at DESC, m.sequence DESC LIMIT 1"
+        );
+        let id = id.to_string();
+        let more: [(&str, &dyn ToSql); 2] = [(":id", &id), (":workspace", &home_workspace(sight))];
+        seen.first(&sql, &more, memory_source)
     }
 
     /// The relations of these nodes.
@@ -227,7 +251,8 @@ impl Tx<'_> {
         // Without `CROSS JOIN` and this order, the engine walks all relations of the workspace.
         let side = |near: &str| {
             format!(
-                "SELECT r.id, r.relation_type, r.strength, ifnull(o.entity, r.origin) AS origin, \
+                "SELECT r.id, r.relation_type, r.strength, r.relation ->> '$.author' AS author, \
+                     ifnull(o.entity, r.origin) AS origin, \
                      ifnull(t.entity, r.target) AS target \
                  FROM near CROSS JOIN relation r INDEXED BY relation_{near} \
                      ON r.workspace = :workspace AND r.{near} = near.id \
@@ -274,6 +299,7 @@ impl Tx<'_> {
                 to: text(row, "target")?,
                 relation_type: text(row, "relation_type")?,
                 strength: row.get("strength")?,
+                source: GraphSource::of_statement(text(row, "author")?),
             })
         })
     }
@@ -311,12 +337,12 @@ impl Tx<'_> {
             return Ok(Vec::new());
         }
         let sql = format!(
-            "SELECT m.id, ifnull(s.entity, n.name), max(n.confidence) {of} \
+            "SELECT {SOURCE_COLUMNS}, m.id, ifnull(s.entity, n.name) AS entity, max(n.confidence) {of} \
              AND +n.workspace = :workspace \
              AND (:types IS NULL OR EXISTS (SELECT 1 FROM entity_name k WHERE k.workspace = :workspace \
                  AND k.id = n.name AND k.audience = n.audience AND k.entity_type IN (SELECT value FROM json_each(:types)))) \
              AND m.recorded_at <= :at AND m.deleted_at IS NULL \
-             GROUP BY n.sequence, m.id, 2 ORDER BY n.sequence DESC LIMIT {MENTION_LINKS_MAX}"
+             GROUP BY n.sequence, m.id, m.owner, m.trust, m.source, 5 ORDER BY n.sequence DESC LIMIT {MENTION_LINKS_MAX}"
         );
         let (at, id) = (along.at.as_millisecond(), node.to_string());
         let types = (!along.types.is_empty()).then(|| encode_json(&along.types)).transpose()?;
@@ -327,12 +353,13 @@ impl Tx<'_> {
             (":at", &at),
         ];
         seen.all(&sql, &more, |row| {
-            let (memory, entity): (MemoryId, EntityId) = (text(row, 0)?, text(row, 1)?);
+            let (memory, entity): (MemoryId, EntityId) = (text(row, 3)?, text(row, 4)?);
             derived_link(
                 MENTIONS_TYPE,
                 GraphNode::Memory(memory),
                 GraphNode::Entity(entity),
-                row.get(2)?,
+                row.get(5)?,
+                memory_source(row)?,
             )
         })
     }
@@ -345,16 +372,16 @@ impl Tx<'_> {
         along: &LinkFilter,
     ) -> Result<Vec<GraphLink>> {
         let seen = self.seen(sight)?;
-        let (seen_m, seen_h) = (seen.of("m"), seen.of("h"));
+        let (seen_o, seen_m, seen_h) = (seen.of("o"), seen.of("m"), seen.of("h"));
         let sql = format!(
-            "SELECT m.id, m.superseded_by FROM memory m WHERE m.workspace = :workspace \
-             AND m.id IN (SELECT :id WHERE :in UNION ALL \
+            "SELECT {SOURCE_COLUMNS}, o.id, m.id FROM memory o \
+             CROSS JOIN memory m ON m.workspace = o.workspace AND m.id = o.superseded_by \
+             WHERE o.workspace = :workspace AND o.id IN (SELECT :id WHERE :in UNION ALL \
                  SELECT h.id FROM memory h INDEXED BY memory_heir \
                  WHERE :out AND h.workspace = :workspace AND h.superseded_by = :id AND {seen_h}) \
-             AND m.superseded_by IS NOT NULL AND m.deleted_at IS NULL AND {seen_m} \
-             AND {} AND {}",
-            sees_node(&seen, "m.superseded_by"),
-            sees_node(&seen, "m.id"),
+             AND o.deleted_at IS NULL AND {seen_o} AND {seen_m} AND {} AND {}",
+            sees_node(&seen, "o.superseded_by"),
+            sees_node(&seen, "o.id"),
         );
         let id = id.to_string();
         let (out, back) =
@@ -369,8 +396,9 @@ impl Tx<'_> {
             (":types", &types),
         ];
         seen.all(&sql, &more, |row| {
-            let (old, new): (MemoryId, MemoryId) = (text(row, 0)?, text(row, 1)?);
-            derived_link(SUPERSEDES_TYPE, GraphNode::Memory(new), GraphNode::Memory(old), 1.0)
+            let (old, new): (MemoryId, MemoryId) = (text(row, 3)?, text(row, 4)?);
+            let (new, old) = (GraphNode::Memory(new), GraphNode::Memory(old));
+            derived_link(SUPERSEDES_TYPE, new, old, 1.0, memory_source(row)?)
         })
     }
 }
@@ -390,14 +418,28 @@ fn sees_node(seen: &VisibleRows<'_>, id: &str) -> String {
 }
 
 /// A link derived from memories; its id is derived from its ends.
-fn derived_link(kind: &str, from: GraphNode, to: GraphNode, strength: f64) -> Result<GraphLink> {
+fn derived_link(
+    kind: &str,
+    from: GraphNode,
+    to: GraphNode,
+    strength: f64,
+    source: GraphSource,
+) -> Result<GraphLink> {
     Ok(GraphLink {
         id: RelationId::from_name(&format!("{kind}\n{from}\n{to}")),
         from,
         to,
         relation_type: parse_relation_type(kind)?,
         strength,
+        source,
     })
+}
+
+/// The source of a memory, in the first columns of a row.
+fn memory_source(row: &SqlRow<'_>) -> Result<GraphSource> {
+    let (trust, how): (Trust, EntryPoint) = (text(row, 1)?, text(row, 2)?);
+    let origin_note = trust.origin_note(how).map(str::to_owned);
+    Ok(GraphSource { author: text(row, 0)?, origin_note })
 }
 
 fn parse_relation_type(kind: &str) -> Result<RelationType> {

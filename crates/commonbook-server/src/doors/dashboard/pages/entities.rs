@@ -10,13 +10,14 @@ use commonbook::model::entity::{
 };
 use commonbook::model::event::{Event, EventKind, EventPage};
 use commonbook::model::graph::export::{KnowledgeSubgraph, NodeView};
-use commonbook::model::graph::{EntityDetails, GraphNode};
+use commonbook::model::graph::{EntityDetails, GraphNode, GraphSource};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use super::super::graphs::{self, DrawnEdge, DrawnNode};
 use super::super::parts::{
-    act_button, agent, chip, empty_list, form_fields, handle, linked_text, next_page, time,
+    act_button, agent, chip, empty_list, form_fields, handle, linked_text, next_page, origin_chip,
+    time,
 };
 use super::super::request::{PageContent, PageRequest, SameCall};
 use crate::calls::output::count_text;
@@ -404,11 +405,13 @@ fn neighbourhood(
             details {
                 summary { "The same as a table" }
                 div class="scroll" { table {
-                    thead { tr { th { "From" } th { "Link" } th { "To" } th class="number" { "Strength" } } }
+                    thead { tr { th { "From" } th { "Link" } th { "To" } th class="number" { "Strength" } th { "Author" } } }
                     tbody {
                         @for (from, to, link) in &links {
-                            tr { td { (node_link(&nodes[*from])) } td { (link.relation_type) } td { (node_link(&nodes[*to])) }
-                                td class="number" { (format!("{:.2}", link.strength)) } }
+                            tr { td { (node_link(request, &nodes[*from], &shown[*from])) } td { (link.relation_type) }
+                                td { (node_link(request, &nodes[*to], &shown[*to])) }
+                                td class="number" { (format!("{:.2}", link.strength)) }
+                                td { (source_of(request, &link.source)) } }
                         }
                     }
                 } }
@@ -432,8 +435,15 @@ fn drawn_node(request: &PageRequest, node: &NodeView) -> DrawnNode {
     }
 }
 
-fn node_link(node: &DrawnNode) -> Markup {
-    html! { a href=(node.path) { (beginning(&node.label, 60)) } " " span class="muted" { (node.kind) } }
+/// Who says what a node or a link shows, and what to know of its origin.
+fn source_of(request: &PageRequest, source: &GraphSource) -> Markup {
+    html! { (agent(request, &source.author))
+    @if let Some(note) = &source.origin_note { " " (origin_chip(note)) } }
+}
+
+fn node_link(request: &PageRequest, node: &DrawnNode, view: &NodeView) -> Markup {
+    html! { a href=(node.path) { (beginning(&node.label, 60)) } " " span class="muted" { (node.kind) } " "
+    (source_of(request, &view.source)) }
 }
 
 fn mention_list(

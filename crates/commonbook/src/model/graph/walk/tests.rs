@@ -17,6 +17,7 @@ fn link(id: u128, from: u128, to: u128, strength: f64) -> GraphLink {
         to: node(to),
         relation_type: "uses".parse().expect("a slug"),
         strength,
+        source: GraphSource::of_statement("ann".parse().expect("a name")),
     }
 }
 
