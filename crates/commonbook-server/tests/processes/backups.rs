@@ -81,3 +81,73 @@ fn a_home_that_had_no_key_yet_knows_its_backup_as_its_own() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+#[test]
+fn tokens_and_webhooks_of_another_home_wait_for_a_word_of_the_person() {
+    let (home, folder) = (Home::new(), tempfile::tempdir().unwrap());
+    assert!(home.run(&["save", "The gate opens at seven", "--agent", "ann"]).status.success());
+    for arguments in [
+        &["token", "create", "mallory", "--scope", "read,write,admin"][..],
+        &["webhook", "add", "https://mallory.example/events"],
+    ] {
+        let output = home.run(arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let file = folder.path().join("home.backup");
+    let file = file.to_str().unwrap();
+    assert!(home.run(&["backup", file]).status.success());
+    let listed = |home: &Home| {
+        ["token", "webhook"].map(|noun| {
+            String::from_utf8_lossy(&home.run(&[noun, "list", "--json"]).stdout).into_owned()
+        })
+    };
+    // A backup of this home brings them back unasked.
+    let restored = home.run(&["restore-backup", file, "--yes"]);
+    assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
+    assert!(listed(&home)[1].contains("mallory.example"));
+    let other = Home::new();
+    let refused = other.run(&["restore-backup", file]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("1 token, 1 webhook") && said.contains("--settings take"), "{said}");
+    assert!(!other.path().join("commonbook.db").exists());
+    for (choice, has_access) in [("leave", false), ("take", true)] {
+        let other = Home::new();
+        let restored = other.run(&["restore-backup", file, "--settings", choice]);
+        assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
+        let [tokens, webhooks] = listed(&other);
+        assert_eq!(tokens.contains("revoked_at"), !has_access, "{tokens}");
+        assert_eq!(webhooks.contains("mallory.example"), has_access, "{webhooks}");
+    }
+}
+
+#[test]
+fn a_backup_whose_store_would_act_by_itself_is_refused() {
+    let (home, folder) = (Home::new(), tempfile::tempdir().unwrap());
+    assert!(home.run(&["save", "The gate opens at seven", "--agent", "ann"]).status.success());
+    for code in [
+        "CREATE TRIGGER t AFTER INSERT ON memory BEGIN UPDATE memory SET sharing = 'shared'; END",
+        "CREATE VIEW v AS SELECT * FROM memory",
+    ] {
+        let file = folder.path().join("home.backup");
+        let path = file.to_str().unwrap();
+        assert!(home.run(&["backup", path, "--force"]).status.success());
+        rusqlite::Connection::open(&file).unwrap().execute_batch(code).unwrap();
+        let refused = home.run(&["restore-backup", path, "--yes"]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(
+            !refused.status.success() && said.contains("which Commonbook never makes"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_is_no_backup() {
+    let (home, folder) = (Home::new(), tempfile::tempdir().unwrap());
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let refused = home.run(&["restore-backup", pipe.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("is no backup of Commonbook"), "{said}");
+}

@@ -35,7 +35,8 @@ pub(crate) struct RestoreBackupCommand {
     /// Replace the store that this home has
     #[arg(long)]
     yes: bool,
-    /// Whether the settings of another home come along that name commands, folders or addresses
+    /// Whether what reaches beyond another home comes along: its tokens, webhooks, and settings that name
+    /// commands, folders or addresses
     #[arg(long, value_enum)]
     settings: Option<SettingsChoice>,
 }
@@ -45,7 +46,7 @@ pub(crate) struct RestoreBackupCommand {
 enum SettingsChoice {
     /// They replace those of this home
     Take,
-    /// This home keeps its own
+    /// This home keeps its own settings, and the tokens and webhooks end
     Leave,
 }
 
@@ -81,8 +82,8 @@ impl RestoreBackupCommand {
     /// Restores the backup, and prints what it held. `open` opens the restored home.
     ///
     /// # Errors
-    /// `conflict` if the home has a store and `--yes` is missing, or if the backup is of another home whose
-    /// settings reach beyond it and `--settings` is missing; `unavailable` if a process has the
+    /// `conflict` if the home has a store and `--yes` is missing, or if the backup is of another home, reaches
+    /// beyond it and `--settings` is missing; `unavailable` if a process has the
     /// store open, the backup is damaged or newer, or the disk is full. Then nothing was changed.
     pub(crate) fn run(
         &self,
@@ -102,18 +103,18 @@ impl RestoreBackupCommand {
             )));
         }
         if self.settings.is_none() && !is_of_home(home, &files)? {
-            refuse_reach(home, &files)?;
+            refuse_reach(home, &files, &summary)?;
         }
+        let leaves_settings = self.settings == Some(SettingsChoice::Leave);
         if RpcClient::connect_to_home(config).is_some() {
             return Err(Error::new(ErrorKind::Unavailable, "a server has the store open")
                 .hint("Stop the server and every client of this home, then restore again."));
         }
         atomic::create_folders(home)?;
         let staged = backup::stage_backup(&self.file, &store)?;
-        let forgotten = restore_staged(&staged, &store).inspect_err(|_| {
+        let forgotten = restore_staged(&staged, &store, leaves_settings).inspect_err(|_| {
             backup::discard_staged(&staged);
         })?;
-        let leaves_settings = self.settings == Some(SettingsChoice::Leave);
         let taken = files.iter().filter(|file| !(leaves_settings && file.name == SETTINGS_FILE));
         for HomeFile { name, bytes } in taken {
             write_home_file(home, name, bytes)?;
@@ -151,15 +152,23 @@ fn is_of_home(home: &Path, files: &[HomeFile]) -> Result<bool> {
     Ok(key.is_some_and(|key| own.proves(MESSAGE, &key.signature(MESSAGE))))
 }
 
-/// Refuses settings of another home that name commands, folders or addresses.
-fn refuse_reach(home: &Path, files: &[HomeFile]) -> Result<()> {
-    let Some(file) = files.iter().find(|file| file.name == SETTINGS_FILE) else { return Ok(()) };
-    let reach = settings_reach(&file.bytes);
+/// Refuses what of another home reaches beyond it: settings that name commands, folders or addresses, tokens
+/// whose secrets others may have, and webhooks, which send them what happens here.
+fn refuse_reach(home: &Path, files: &[HomeFile], summary: &BackupSummary) -> Result<()> {
+    let file = files.iter().find(|file| file.name == SETTINGS_FILE);
+    let mut reach: Vec<String> = Vec::new();
+    for (count, one, several) in
+        [(summary.tokens, "token", "tokens"), (summary.webhooks, "webhook", "webhooks")]
+    {
+        reach.extend((count > 0).then(|| count_text(count, one, several)));
+    }
+    let settings = file.map(|file| settings_reach(&file.bytes)).unwrap_or_default();
+    reach.extend(settings.iter().map(|setting| format!("{SETTINGS_FILE}: {setting}")));
     if reach.is_empty() {
         return Ok(());
     }
     let message = format!(
-        "{} did not write this backup, whose {SETTINGS_FILE} reaches beyond the home: {}",
+        "{} did not write this backup, which reaches beyond the home: {}",
         home.display(),
         reach.join(", ")
     );
@@ -168,10 +177,13 @@ fn refuse_reach(home: &Path, files: &[HomeFile]) -> Result<()> {
     ))
 }
 
-/// Makes a staged copy the store of the home, without what either of the two has forgotten. Returns the
-/// number of memories that did not come back.
-fn restore_staged(staged: &Path, store: &Path) -> Result<u64> {
+/// Makes a staged copy the store of the home, without what either of the two has forgotten, and without its
+/// tokens and webhooks if they end. Returns the number of memories that did not come back.
+fn restore_staged(staged: &Path, store: &Path, ends_access: bool) -> Result<u64> {
     let restored = Commonbook::new(crate::settings::store::open_store(staged)?);
+    if ends_access {
+        restored.end_outside_access()?;
+    }
     if store.exists() {
         match crate::settings::store::open_store_despite_loss(store) {
             Ok(present) => restored.take_over_forgotten(&*present)?,

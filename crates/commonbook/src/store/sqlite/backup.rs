@@ -41,6 +41,10 @@ pub struct BackupSummary {
     pub events: u64,
     /// Number of certificates of what was forgotten.
     pub certificates: u64,
+    /// Number of tokens that were not revoked.
+    pub tokens: u64,
+    /// Number of webhooks.
+    pub webhooks: u64,
     /// The other files of the home.
     pub files: Vec<String>,
     /// Its size.
@@ -82,8 +86,10 @@ pub fn write_backup(
 /// `unavailable` if it cannot be read, is damaged or is of a newer version; `invalid` if it is no
 /// backup.
 pub fn read_backup(path: &Path) -> Result<(BackupSummary, Vec<HomeFile>)> {
-    let bytes = fs::metadata(path).map_err(|error| unusable_file(path, error))?.len();
-    if !open::has_store_file(path)? {
+    let found = fs::metadata(path).map_err(|error| unusable_file(path, error))?;
+    let bytes = found.len();
+    // A pipe would be waited for.
+    if !found.is_file() || !open::has_store_file(path)? {
         return Err(no_backup(path));
     }
     let backup = connection::reading_connection(path)?;
@@ -103,6 +109,7 @@ pub fn read_backup(path: &Path) -> Result<(BackupSummary, Vec<HomeFile>)> {
         ));
     }
     let mut findings = integrity(&backup)?;
+    findings.extend(foreign_code(&backup)?);
     if findings.is_empty() {
         findings.extend(digest::check(&backup)?);
         findings.extend(chain::check(&backup)?);
@@ -116,7 +123,7 @@ pub fn read_backup(path: &Path) -> Result<(BackupSummary, Vec<HomeFile>)> {
         let sql = format!("SELECT count(*) FROM {table}");
         backup.query_row(&sql, [], |row| row.get::<_, u64>(0))
     };
-    let has_certificates = connection::schema_version(&backup, path)? >= FORGETTING_SCHEMA;
+    let schema = connection::schema_version(&backup, path)?;
     let mut statement = backup.prepare("SELECT name, bytes FROM backup_file ORDER BY name")?;
     let files =
         statement.query_map([], |row| Ok(HomeFile { name: row.get(0)?, bytes: row.get(1)? }))?;
@@ -126,7 +133,12 @@ pub fn read_backup(path: &Path) -> Result<(BackupSummary, Vec<HomeFile>)> {
         workspaces: count("workspace")?,
         memories: count("memory")?,
         events: count("event")?,
-        certificates: if has_certificates { count("certificate")? } else { 0 },
+        certificates: if schema >= FORGETTING_SCHEMA { count("certificate")? } else { 0 },
+        tokens: match schema >= TOKEN_SCHEMA {
+            true => count("token WHERE revoked_at IS NULL")?,
+            false => 0,
+        },
+        webhooks: if schema >= WEBHOOK_SCHEMA { count("webhook")? } else { 0 },
         files: files.iter().map(|file| file.name.clone()).collect(),
         bytes,
     };
@@ -135,6 +147,22 @@ pub fn read_backup(path: &Path) -> Result<(BackupSummary, Vec<HomeFile>)> {
 
 /// The schema since which certificates exist.
 const FORGETTING_SCHEMA: i64 = 38;
+/// The schema since which tokens exist.
+const TOKEN_SCHEMA: i64 = 3;
+/// The schema since which webhooks exist.
+const WEBHOOK_SCHEMA: i64 = 40;
+
+/// What a store would do by itself, and no store of ours does: a trigger would change what others write.
+fn foreign_code(connection: &Connection) -> Result<Vec<String>> {
+    let sql = "SELECT type FROM sqlite_schema WHERE type IN ('trigger', 'view') LIMIT 1";
+    let mut statement = connection.prepare(sql)?;
+    let found = statement.query_map([], |row| row.get::<_, String>(0))?;
+    let found: Vec<String> = found.collect::<rusqlite::Result<_>>()?;
+    Ok(found
+        .into_iter()
+        .map(|kind| format!("it has a {kind}, which Commonbook never makes"))
+        .collect())
+}
 
 fn integrity(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare("PRAGMA integrity_check")?;

@@ -1,4 +1,4 @@
-//! What was forgotten stays forgotten in a restored store.
+//! What was forgotten stays forgotten in a restored store, and what another home let in ends.
 
 use std::collections::BTreeMap;
 
@@ -27,6 +27,26 @@ struct ForgottenRecords {
 }
 
 impl Commonbook {
+    /// Revokes every token and removes every webhook of a store, such as one of another home.
+    ///
+    /// # Errors
+    /// `unavailable` if the store cannot be read or written.
+    pub fn end_outside_access(&self) -> Result<()> {
+        let now = self.clock.now();
+        self.store.write(move |tx| {
+            for token in tx.tokens()? {
+                if let Some(mut kept) = tx.token(token.id)?.filter(|_| token.revoked_at.is_none()) {
+                    kept.token.revoked_at = Some(now);
+                    tx.put_token(&kept)?;
+                }
+            }
+            for webhook in tx.webhooks()? {
+                tx.remove_webhook(webhook.id)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Takes over what was forgotten in another store, such as the one that this store replaces.
     ///
     /// # Errors
