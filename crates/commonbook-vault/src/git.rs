@@ -49,7 +49,9 @@ const FOREIGN_VARIABLES: [&str; 7] = [
 
 /// Settings by which a repository's own files name a program, by section and last word, each with a value
 /// that runs none but git's own.
-const PROGRAM_SETTINGS: [(&str, &str, &str); 13] = [
+const PROGRAM_SETTINGS: [(&str, &str, &str); 14] = [
+    // Options of a merge: they can put a file of the person's into its message.
+    ("branch", "mergeoptions", ""),
     ("core", "alternaterefscommand", "true"),
     ("core", "askpass", ""),
     ("core", "editor", "true"),
@@ -64,6 +66,11 @@ const PROGRAM_SETTINGS: [(&str, &str, &str); 13] = [
     ("hook", "command", "true"),
     ("merge", "driver", "false"),
 ];
+
+/// What runs, by the shell, at the other end of a remote that lies on this machine: git without what that
+/// repository's own settings and hooks would run as this user.
+const LOCAL_END: &str = "GIT_NO_LAZY_FETCH=1 git -c core.hooksPath=/dev/null -c core.fsmonitor=false \
+    -c core.alternateRefsCommand=true -c receive.denyCurrentBranch=refuse -c receive.autogc=false";
 
 /// The variable by which git finds a proxy program; where it is set, the setting `core.gitProxy` is not read.
 const PROXY_VARIABLE: &str = "GIT_PROXY_COMMAND";
@@ -97,14 +104,16 @@ pub fn sync_with_git(
         report.note("--git", "committed, and nothing is shared: the branch has no upstream. Set one with `git push -u REMOTE BRANCH`.");
         return Ok(report);
     }
+    // Of a setting that names the program at the other end, git takes the first one.
+    let fetch = ["fetch", "--quiet", &*format!("--upload-pack={}", git.far_end("upload"))];
+    let push = ["push", "--quiet", &*format!("--receive-pack={}", git.far_end("receive"))];
     let mut said = String::new();
     for _ in 0..PUSH_ATTEMPTS {
-        // Of a setting that names the program at the other end, git takes the first one.
-        git.run(&["fetch", "--quiet", "--upload-pack=git-upload-pack"])?;
+        git.run(&fetch)?;
         git.merge_upstream()?;
         report.add(pass(options)?);
         git.commit()?;
-        let pushed = git.output(&["push", "--quiet", "--receive-pack=git-receive-pack"])?;
+        let pushed = git.output(&push)?;
         if pushed.status.success() {
             return Ok(report);
         }
@@ -289,6 +298,25 @@ impl<'g> GitFolder<'g> {
         Ok(tamed)
     }
 
+    /// The program at the other end of a fetch (`upload`) or a push (`receive`).
+    fn far_end(&self, program: &str) -> String {
+        let (field, option) = match program {
+            "upload" => ("%(upstream:remotename)", None),
+            _ => ("%(push:remotename)", Some("--push")),
+        };
+        let branch = self.line(&["symbolic-ref", "--quiet", "HEAD"]).unwrap_or_default();
+        let format = format!("--format={field}");
+        let name = self.line(&["for-each-ref", &format, &branch]).filter(|name| !name.is_empty());
+        let name = name.as_deref().unwrap_or("origin");
+        // A branch may name an address in place of a remote.
+        let words = ["remote", "get-url", "--all"].into_iter().chain(option).chain(["--", name]);
+        let urls = self.line(&words.collect::<Vec<&str>>());
+        match urls.as_deref().unwrap_or(name).lines().any(is_path) {
+            true => format!("{LOCAL_END} {program}-pack"),
+            false => format!("git-{program}-pack"),
+        }
+    }
+
     /// Runs a command that must succeed.
     fn run(&self, arguments: &[&str]) -> Result<String> {
         let output = self.output(arguments)?;
@@ -387,6 +415,13 @@ impl<'g> GitFolder<'g> {
     }
 }
 
+/// Whether git takes an address for a path on this machine: `host:path` is none.
+fn is_path(address: &str) -> bool {
+    let is_drive = cfg!(windows) && address.get(1..2) == Some(":");
+    let host = address.split_once(':').map(|(host, _)| host);
+    is_drive || address.starts_with("file://") || host.is_none_or(|host| host.contains('/'))
+}
+
 /// The output of git, if it could be started.
 fn started(output: std::io::Result<Output>) -> Result<Output> {
     output.map_err(|error| {
@@ -394,4 +429,19 @@ fn started(output: std::io::Result<Output>) -> Result<Output> {
             .hint("Install git, or run the command without --git.")
             .with_cause(error)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_no_address_of_another_machine() {
+        for path in ["/srv/a.git", "../a.git", "a.git", "file:///srv/a.git", "./a:b.git"] {
+            assert!(is_path(path), "{path}");
+        }
+        for other in ["git@host:a.git", "host:a", "https://host/a", "ssh://host/a", "ext::sh x"] {
+            assert!(!is_path(other), "{other}");
+        }
+    }
 }

@@ -393,6 +393,18 @@ fn no_program_runs_that_a_repositorys_own_settings_name() {
                  echo '*.md filter=evil merge=evil' >> .git/info/attributes";
     let script = script + &hooks.replace("EVIL", evil.to_str().unwrap());
     printed(&shell(&one.clone, &script));
+    // The other end is on this machine, with hooks and settings of its own; a merge would tell it a file.
+    let secret = ran.path().join("secret");
+    fs::write(&secret, "the-key-of-the-person").unwrap();
+    let options = format!("git config branch.main.mergeOptions '-F {}'", secret.display());
+    printed(&shell(&one.clone, &options));
+    let other_end = "cp EVIL hooks/pre-receive; cp EVIL hooks/post-update; chmod +x hooks/*; \
+                     git init -q --bare ALTERNATE; echo ALTERNATE/objects > objects/info/alternates; \
+                     git config core.alternateRefsCommand 'sh EVIL'";
+    let alternate = ran.path().join("alternate.git");
+    let other_end = other_end
+        .replace("EVIL", evil.to_str().unwrap())
+        .replace("ALTERNATE", alternate.to_str().unwrap());
     // Both sides change the same file, so that git adds, fetches, merges and pushes.
     let theirs = tempfile::tempdir().unwrap();
     let change = "git clone -q ORIGIN there && cd there && git config user.name y && git config user.email y@y \
@@ -403,11 +415,12 @@ fn no_program_runs_that_a_repositorys_own_settings_name() {
     let file = file_with(&one.clone, "Friday");
     let content = fs::read_to_string(&file).unwrap();
     fs::write(&file, content.replace("Friday", "Monday")).unwrap();
+    printed(&shell(origin.path(), &other_end));
     drop(fs::remove_file(ran.path().join("ran")));
     one.sync();
     assert!(!ran.path().join("ran").exists(), "a program ran");
-    let said = printed(&shell(&origin.path().join("."), "git log --oneline main"));
-    assert!(said.lines().count() >= 3, "{said}");
+    let said = printed(&shell(&origin.path().join("."), "git log --format=%B main"));
+    assert!(said.lines().count() >= 3 && !said.contains("the-key-of-the-person"), "{said}");
     // A remote that is a program is not asked.
     let remote = format!("git remote set-url origin \"ext::sh {}\"", evil.display());
     printed(&shell(&one.clone, &remote));
