@@ -1,5 +1,8 @@
 //! Learnings in JSON: `{"remember": […]}` adds, `{"MEMORIES": […]}` replaces.
 
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::{Map, Value};
 
 use super::{Learning, LearningType};
@@ -13,50 +16,60 @@ pub(super) struct JsonLearnings {
 /// Lines of a message that are tried as the beginning of an object.
 const OBJECT_LINES_MAX: usize = 200;
 
-/// The least marks of a line that begins a code block.
-const FENCE_MARKS_MIN: usize = 3;
+/// Tags that have no end.
+const VOID_TAGS: [&str; 5] = ["br", "hr", "img", "input", "link"];
+
+/// What opens a comment or another section without tags, and what closes it.
+const SECTION_MARKS: [(&str, &str); 3] = [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>")];
 
 /// What the lines that were read have opened and not closed: all in it may be another's words.
 #[derive(Default)]
-struct OpenQuotation<'t> {
-    /// The mark of a code block, and how many begin it; fewer do not end it.
-    fence: Option<(char, usize)>,
+struct OpenTags<'t> {
     /// The name of a tag: `<blockquote>`, `<tool_result>`, `<details>`.
     tag: Option<&'t str>,
-    /// A quotation by `>`, which goes on to an empty line.
-    paragraph: bool,
+    /// What closes a comment or another section of HTML.
+    section_end: Option<&'static str>,
 }
 
-impl<'t> OpenQuotation<'t> {
-    /// Reads a line without its indentation; returns whether it begins or ends a code block.
-    fn read(&mut self, line: &'t str) -> bool {
-        let mark = line.chars().next().filter(|mark| ['`', '~'].contains(mark));
-        let count = mark.map_or(0, |mark| line.chars().take_while(|c| *c == mark).count());
-        let fence = mark.map(|mark| (mark, count)).filter(|_| count >= FENCE_MARKS_MIN);
-        match (self.fence, fence) {
-            (None, Some(_)) => self.fence = fence,
-            (Some((open, least)), Some((mark, count))) if open == mark && count >= least => {
-                self.fence = None;
+impl<'t> OpenTags<'t> {
+    /// Reads a line that is no code. A tag within a line opens something if the line ends with it.
+    fn read(&mut self, line: &'t str) {
+        let mut at = 0;
+        loop {
+            if let Some(end) = self.section_end {
+                let Some(closed) = line[at..].find(end) else { return };
+                self.section_end = None;
+                at += closed + end.len();
             }
-            (Some(_), _) => {}
-            (None, None) => self.read_prose(line),
+            let Some(next) = line[at..].find('<') else { return };
+            let is_in_word = line[..at + next].ends_with(char::is_alphanumeric);
+            at += next + 1;
+            let rest = &line[at..];
+            self.section_end =
+                SECTION_MARKS.iter().find_map(|(open, end)| rest.starts_with(open).then_some(*end));
+            if let Some(name) = rest.strip_prefix('/').and_then(tag_name) {
+                self.tag = self.tag.filter(|tag| *tag != name);
+            } else if self.tag.is_none()
+                && !is_in_word
+                && (at == 1 || rest.trim_end().ends_with('>'))
+            {
+                self.tag = opened_tag(rest);
+            }
         }
-        fence.is_some()
-    }
-
-    fn read_prose(&mut self, line: &'t str) {
-        self.paragraph = !line.trim().is_empty() && (self.paragraph || line.starts_with('>'));
-        if self.tag.is_none() {
-            let opened = line.strip_prefix('<').filter(|rest| !rest.contains("/>"));
-            self.tag = opened.and_then(tag_name);
-        }
-        let ends = |tag: &str| line.split("</").skip(1).any(|rest| tag_name(rest) == Some(tag));
-        self.tag = self.tag.filter(|tag| !ends(tag));
     }
 
     fn is_open(&self) -> bool {
-        self.fence.is_some() || self.tag.is_some() || self.paragraph
+        self.tag.is_some() || self.section_end.is_some()
     }
+}
+
+/// The name of the tag that a text opens which follows `<`; of none that closes itself, and of no address.
+fn opened_tag(text: &str) -> Option<&str> {
+    let name = tag_name(text).filter(|name| !VOID_TAGS.contains(name))?;
+    let rest = &text[name.len()..];
+    let is_tag = rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || c == '>');
+    let closes_itself = rest.split('>').next().is_some_and(|tag| tag.ends_with('/'));
+    (is_tag && !name.ends_with(':') && !closes_itself).then_some(name)
 }
 
 /// The name with which a text begins that follows `<` or `</`.
@@ -69,27 +82,72 @@ fn tag_name(text: &str) -> Option<&str> {
 /// block or a quotation shows may be another's: it adds, but replaces nothing.
 pub(super) fn learnings_in_json(text: &str) -> Vec<JsonLearnings> {
     let (mut found, mut at, mut read, mut tried) = (Vec::new(), 0, 0, 0);
-    let mut quotation = OpenQuotation::default();
+    let (mut tags, mut before) = (OpenTags::default(), "");
+    let shown = shown_ranges(text);
     for line in text.split_inclusive('\n') {
         let bare = line.trim_start();
         let start = at + line.len() - bare.len();
         at += line.len();
-        if start >= read && quotation.read(bare) {
+        if start < read || bare.is_empty() {
             continue;
         }
-        if start < read || !bare.starts_with('{') || tried == OBJECT_LINES_MAX {
-            continue;
+        let next = shown.partition_point(|part| part.range.end <= start);
+        let container = shown.get(next).filter(|part| part.range.contains(&start));
+        if container.is_none_or(|shown| !shown.is_code) {
+            tags.read(bare);
         }
-        tried += 1;
-        let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
-        if let Some(Ok(Value::Object(object))) = values.next() {
-            read = start + values.byte_offset();
-            let is_quoted =
-                quotation.is_open() || line.starts_with("    ") || line.starts_with('\t');
-            found.extend(of_object(&object).into_iter().filter(|all| !(is_quoted && all.replaces)));
+        if bare.starts_with('{') && tried < OBJECT_LINES_MAX {
+            tried += 1;
+            let mut values =
+                serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+            if let Some(Ok(Value::Object(object))) = values.next() {
+                read = start + values.byte_offset();
+                let mut rest = text[read..].lines().map(str::trim);
+                let mut is_wrapped = || rest.find(|line| !line.is_empty()).is_some_and(is_mark);
+                let is_quoted = container.is_some()
+                    || tags.is_open()
+                    || ["    ", "\t"].iter().any(|indent| line.starts_with(indent))
+                    || is_introduced(before)
+                    || (is_mark(before) && is_wrapped());
+                let learnings = of_object(&object).into_iter();
+                found.extend(learnings.filter(|all| !(is_quoted && all.replaces)));
+            }
         }
+        before = bare.trim_end();
     }
     found
+}
+
+/// A part of a message that shows something: a code block, a quotation, a list or a table.
+struct ShownPart {
+    range: Range<usize>,
+    is_code: bool,
+}
+
+/// The outermost parts of a message that show something, in order.
+fn shown_ranges(text: &str) -> Vec<ShownPart> {
+    let mut parts: Vec<ShownPart> = Vec::new();
+    for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
+        let is_code = match event {
+            Event::Start(Tag::CodeBlock(_)) => true,
+            Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::Table(_)) => false,
+            _ => continue,
+        };
+        if parts.last().is_none_or(|last| last.range.end <= range.start) {
+            parts.push(ShownPart { range, is_code });
+        }
+    }
+    parts
+}
+
+/// Whether a line says that what follows is what something else says.
+fn is_introduced(line: &str) -> bool {
+    line.trim_end_matches(['*', '_']).ends_with([':', '：'])
+}
+
+/// Whether a line is a mark and no sentence: `"""`, `----`, `[quote]`.
+fn is_mark(line: &str) -> bool {
+    line.starts_with(|first: char| !first.is_alphanumeric()) && !line.contains(char::is_whitespace)
 }
 
 fn of_object(object: &Map<String, Value>) -> Vec<JsonLearnings> {

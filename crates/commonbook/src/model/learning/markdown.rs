@@ -8,7 +8,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 const QUOTATION_MARKS: [(char, char); 5] =
     [('"', '"'), ('„', '“'), ('“', '”'), ('«', '»'), ('「', '」')];
 
-/// A block of a message. Quotations and indented code are no blocks.
+/// A block of a message. Quotations, indented code and HTML are no blocks.
 pub(super) struct MarkdownBlock {
     pub(super) kind: BlockKind,
     /// The lists around it, its own included.
@@ -138,10 +138,10 @@ impl BlockReader<'_> {
             Event::Start(Tag::TableCell) | Event::End(TagEnd::TableHead | TagEnd::TableRow) => {}
             // The first paragraph of an item is the item.
             Event::Start(Tag::Paragraph) => {}
+            // What stands in a block of HTML may be a comment, or what a page says.
+            Event::Html(_) | Event::End(TagEnd::HtmlBlock) => {}
             Event::Start(Tag::HtmlBlock)
-            | Event::End(
-                TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::HtmlBlock | TagEnd::Item,
-            )
+            | Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item)
             | Event::Rule => self.end_block(),
             _ => {
                 let inline = self.inline.get_or_insert(range.clone());
