@@ -916,6 +916,14 @@ fn is_pipe_or_device(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
+/// Whether a part of a path stands for a value: `{env:HOME}` as a client writes it, `<home>`, `!HOME!`.
+fn is_placeholder(part: &str) -> bool {
+    [("{", "}"), ("<", ">"), ("!", "!")].iter().any(|(open, close)| {
+        let inside = part.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+        inside.is_some_and(|inside| !inside.is_empty())
+    })
+}
+
 /// The folder that this text names: `~/` is the user's folder.
 fn home_folder(text: &OsStr, source: &str, user: Option<&Path>) -> Result<PathBuf> {
     let refused = |reason: &str| {
@@ -933,7 +941,12 @@ fn home_folder(text: &OsStr, source: &str, user: Option<&Path>) -> Result<PathBu
             .hint("Name the folder, or leave it out for `~/.commonbook`."));
     }
     let Some(readable) = text.to_str() else { return Ok(text.into()) };
-    if readable.contains(['$', '`']) || readable.contains("{{") || readable.split('%').count() > 2 {
+    let names_variable = readable.split(['/', '\\']).any(is_placeholder);
+    if readable.contains(['$', '`'])
+        || readable.contains("{{")
+        || readable.split('%').count() > 2
+        || names_variable
+    {
         return refused("no shell has replaced the variable in it");
     }
     if readable.trim() != readable || readable.starts_with(['"', '\'']) {
@@ -1045,6 +1058,7 @@ mod tests {
             ("/srv/book", "/srv/book"),
             ("book", "book"),
             ("/srv/50%/book~", "/srv/50%/book~"),
+            ("/srv/book!/{1,2}x", "/srv/book!/{1,2}x"),
         ];
         for (text, folder) in table {
             let found = home_folder(OsStr::new(text), "--home", Some(user)).unwrap();
@@ -1058,6 +1072,9 @@ mod tests {
             ("%USERPROFILE%\\book", "no shell has replaced"),
             ("`pwd`/book", "no shell has replaced"),
             ("{{HOME}}/book", "no shell has replaced"),
+            ("{env:HOME}/book", "no shell has replaced"),
+            ("/srv/<user>/book", "no shell has replaced"),
+            ("!USERPROFILE!\\book", "no shell has replaced"),
             ("\"~/book\"", "quotation marks around it"),
             ("'/srv/book'", "quotation marks around it"),
             (" /srv/book", "it has blanks"),

@@ -12,6 +12,7 @@ use commonbook::base::home_key::HomeKey;
 use commonbook::base::limits;
 use commonbook::model::workspace::Workspace;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::first_commit::first_commit;
 use super::folder::{ProjectFolder, ProjectKind};
@@ -26,6 +27,9 @@ const HASH_CHARS: [usize; 3] = [6, 12, 24];
 
 /// The spelling of remotes in the map. Version 1 has one for all forms of a remote.
 const SPELLING: u32 = 1;
+
+/// What a map has.
+const MAP_SECTIONS: [&str; 3] = ["projects", "aliases", "spelling"];
 
 /// Linked working copies of a project that are known after they are gone, the newest ones.
 const WORKTREES_MAX: usize = 100;
@@ -120,10 +124,26 @@ impl ProjectMap {
     pub(crate) fn read(home: &Path) -> Result<Self> {
         let path = map_path(home);
         let Some(text) = atomic::read(&path)? else { return Ok(Self::default()) };
-        serde_json::from_str(&text).map_err(|error| {
-            Error::conflict(format!("{} is damaged: {error}", path.display()))
+        Self::parse(&text).map_err(|reason| {
+            Error::conflict(format!("{} is damaged: {reason}", path.display()))
                 .hint("Repair the file, or remove it: then each project has its first workspace.")
         })
+    }
+
+    /// Parses a map. A list in the place of an object, and an object without anything that a map has, is damage:
+    /// what was there would be lost at the next change.
+    fn parse(text: &str) -> std::result::Result<Self, String> {
+        let map: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let whole: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let Some(sections) = whole.as_object() else { return Err("expected an object".to_owned()) };
+        if !sections.is_empty() && !MAP_SECTIONS.iter().any(|name| sections.contains_key(*name)) {
+            return Err(format!("expected `{}`", MAP_SECTIONS.join("` or `")));
+        }
+        let projects = sections.get("projects").and_then(Value::as_object);
+        match projects.into_iter().flatten().find(|(_, known)| !known.is_object()) {
+            Some((root, _)) => Err(format!("expected an object for {root:?}")),
+            None => Ok(map),
+        }
     }
 
     /// Changes the map of this home, one process after the other.
@@ -580,7 +600,8 @@ mod tests {
         let workspace = workspace_of(Some(home.path()), &old).unwrap().name;
         let (map, key) = (map_path(home.path()), home.path().join("hook.key"));
         let intact = std::fs::read(&map).unwrap();
-        for damage in ["{", "", "no JSON", "\0"] {
+        let list_for_object = r#"{"projects": {"/work/api": ["github.com/acme/api", "evil"]}}"#;
+        for damage in ["{", "", "no JSON", "\0", "[]", r#"{"qrojects": {}}"#, list_for_object] {
             std::fs::write(&map, damage).unwrap();
             for project in [&old, &new] {
                 let error = workspace_of(Some(home.path()), project).unwrap_err();
