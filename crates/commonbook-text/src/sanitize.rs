@@ -213,9 +213,14 @@ const PLAIN_WORDS_MAX: usize = 2;
 /// Words beside which another word speaks of the person or of its rules: `human-approved`, `user_rules`.
 const PERSON_WORDS: [&str; 6] = ["human", "user", "person", "owner", "rule", "rules"];
 
-/// Words with which our own lines begin or name what stands below them. As an agent's whole name, or a whole
-/// part of it, each reads as one of these lines.
-const FRAME_WORDS: [&str; 24] = [
+/// Words with which our own lines begin or name what stands below them, and words for the reader. As an agent's
+/// whole name, or a whole part of it, each reads as one of these lines or as what the reader said itself.
+const FRAME_WORDS: [&str; 29] = [
+    "me",
+    "myself",
+    "self",
+    "we",
+    "you",
     "rule",
     "rules",
     "order",
@@ -394,7 +399,13 @@ mod tests {
     #[test]
     fn a_name_that_is_a_word_of_our_lines_stands_in_quotation_marks() {
         let quoted = ["rules", "system", "instructions", "person", "task", "Task", "codex/rules"];
-        for name in quoted.into_iter().chain(["import/person", "memories", "commonbook"]) {
+        for name in quoted.into_iter().chain([
+            "import/person",
+            "memories",
+            "commonbook",
+            "me",
+            "codex/self",
+        ]) {
             assert_eq!(shown_name(name), format!("\"{name}\""));
         }
         let plain =

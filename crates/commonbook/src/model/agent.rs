@@ -502,6 +502,9 @@ mod tests {
             "用户",
             "the-person-2",
             "your-human/qa",
+            "humans",
+            "hu\u{43c}an",
+            "\u{442}eam-lead",
         ] {
             let refused = bad.parse::<Agent>().map_err(|error| error.kind);
             assert_eq!(refused, Err(ErrorKind::Invalid), "{bad:?}");
@@ -528,6 +531,7 @@ mod tests {
             "human-resources",
             "systems",
             "importer",
+            "theme",
         ] {
             assert!(good.parse::<Agent>().is_ok(), "{good:?}");
         }

@@ -31,8 +31,9 @@ pub const RESERVED_NAMES: [&str; 16] = [
 const RESERVED_CHILDREN: [&str; 3] = ["human", "system", "commonbook"];
 
 /// Words that name the person, in the languages that agents write.
-const PERSON_WORDS: [&str; 45] = [
+const PERSON_WORDS: [&str; 46] = [
     "human",
+    "humans",
     "user",
     "users",
     "person",
@@ -202,10 +203,19 @@ pub(crate) fn fold_lookalikes(name: &str) -> String {
     name.chars().map(|c| fold(c).unwrap_or(c)).collect()
 }
 
-/// Whether a name mixes Latin letters with look-alikes of another script.
+/// Whether a name mixes Latin letters with look-alikes of another script, or has a word of Latin letters and
+/// those of a script whose capitals look like them.
 pub(crate) fn mixes_scripts(name: &str) -> bool {
     let alike = |c: char| !is_latin(c) && injection::latin(c).is_ascii_alphabetic();
+    let mut words = name.split(|c: char| !c.is_alphabetic());
     name.contains(is_latin) && name.contains(alike)
+        || words.any(|word| word.contains(is_latin) && word.contains(is_near_latin))
+}
+
+/// Whether a letter is of a script with capitals that look like Latin ones: Greek, Cyrillic, Armenian,
+/// Cherokee or Coptic.
+fn is_near_latin(c: char) -> bool {
+    matches!(c, '\u{370}'..='\u{58f}' | '\u{13a0}'..='\u{13ff}' | '\u{1f00}'..='\u{1fff}' | '\u{2c80}'..='\u{2cff}' | '\u{ab70}'..='\u{abbf}')
 }
 
 /// Whether a character is a Latin letter, accented or not.
