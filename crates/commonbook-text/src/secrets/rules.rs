@@ -150,9 +150,10 @@ const CONTEXTS: &[Expression] = &[
     rule("teams-webhook", &["webhook.office.com"], r"webhook\.office\.com/webhookb2/([\w@/-]{60,})", Shape),
     rule("telegram-token", &[":aa"], r"\b\d{8,10}:AA[\w-]{32,33}", Entropy(3.0)),
     rule("mailchimp-key", &["-us"], r"\b[a-f0-9]{32}-us\d{1,2}\b", Entropy(3.0)),
-    rule("airtable-token", &["airtable"], r"\bpat[A-Za-z0-9]{14}\.[a-f0-9]{64}\b", Entropy(3.0)),
-
     rule("newrelic-key", &["nral"], r"\b[a-f0-9]{36}NRAL\b", Entropy(3.0)),
+    rule("convex-key", &["prod:", "dev:", "preview:", "project:"], r"\b(?:prod|dev|preview|project):[\w:-]{1,80}\|([A-Za-z0-9+/_-]{40,}={0,2})", Entropy(3.5)),
+    rule("cookie", &["cookie"], r#"(?i)\bcookie["'`]?\s{0,3}:(?u:[^\n]{0,300}?)\b[\w.-]{0,40}(?:sess|sid|auth|token|jwt|remember)[\w.-]{0,40}=([\w.%~+/-]{16,}={0,2})"#, Value(3.0)),
+    rule("password", &[":5432:"], r"(?:^|\s)[\w.*-]{1,253}:5432:[\w*-]{1,63}:[\w*-]{1,63}:(?u:([^ \t\r\n:]{6,128}))", Uncommon),
     rule("jwt", &["eyj"], r"\beyJ[\w-]{12,}={0,2}\.eyJ[\w-]{12,}={0,2}\.[\w-]{10,}", Shape),
     rule("jwt", &["eyj"], r"\beyJ[\w-]{12,}\.[\w-]{0,400}\.[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}", Shape),
     rule("bearer-token", &["bearer"], r#"(?i)\bbearer[ \t]{1,3}["'`]?([\w.~+/-]{16,}={0,2})"#, Value(3.0)),
