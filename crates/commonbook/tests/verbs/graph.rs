@@ -147,7 +147,8 @@ fn invisible_memories_are_not_nodes_links_or_counts() {
 fn every_node_and_link_names_its_author_and_what_a_file_brought() {
     let world = World::new();
     chain(&world);
-    let fields = json!({"text": "Redis serves project:Amber", "entities": ["tool:Redis", "project:Amber"]});
+    let fields =
+        json!({"text": "Redis serves project:Amber", "entities": ["tool:Redis", "project:Amber"]});
     let saved = world.book.save_memory(&caller("bob"), &request(fields)).unwrap().memory;
     let better = json!({"text": "Valkey serves project:Amber", "supersedes": saved.id});
     world.book.save_memory(&caller("bob"), &request(better)).unwrap();
