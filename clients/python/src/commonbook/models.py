@@ -5929,6 +5929,10 @@ class SearchResponse(TypedDict):
     """
     The workspaces that were read.
     """
+    model: NotRequired[str]
+    """
+    The model that ranks by meaning beside the words; left out if words alone rank.
+    """
     notice: NotRequired[str]
     """
     What the search could not do: why it used words only.

@@ -629,6 +629,8 @@ export interface components {
             next: components["schemas"]["PageCursor"] | null;
             /** @description The workspaces that were read. */
             workspaces: components["schemas"]["Workspace"][];
+            /** @description The model that ranks by meaning beside the words; left out if words alone rank. */
+            model?: string;
             /** @description What the search could not do: why it used words only. */
             notice?: string;
         };

@@ -346,6 +346,7 @@ fn nothing_in_session(sight: Sight) -> SearchResponse {
         total: 0,
         next: None,
         workspaces: sight.workspaces,
+        model: None,
         notice: Some(notice.to_owned()),
     }
 }
