@@ -431,6 +431,33 @@ fn no_program_runs_that_a_repositorys_own_settings_name() {
 }
 
 #[test]
+fn a_link_out_of_the_project_is_not_its_vault() {
+    let home = Home::new();
+    let (project, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    printed(&shell(project.path(), "git init -q .; mkdir notes"));
+    let run = |arguments: &[&str]| {
+        let output = home.program(arguments).current_dir(project.path()).output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let links = ["mkdir .commonbook; ln -s OUTSIDE .commonbook/vault", "ln -s OUTSIDE .commonbook"];
+    for link in links {
+        let link = link.replace("OUTSIDE", outside.path().to_str().unwrap());
+        printed(&shell(project.path(), &format!("rm -rf .commonbook; {link}")));
+        for command in ["init", "sync"] {
+            let (done, said) = run(&["vault", command]);
+            assert!(!done && said.contains("leads out of its project"), "{command}: {said}");
+        }
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
+    }
+    printed(&shell(
+        project.path(),
+        "rm .commonbook; mkdir .commonbook; ln -s ../notes .commonbook/vault",
+    ));
+    let (done, said) = run(&["vault", "init"]);
+    assert!(done, "{said}");
+}
+
+#[test]
 fn a_vault_is_a_persons_and_a_lost_store_comes_back() {
     let (home, again) = (Home::new(), Home::new());
     let folder = tempfile::tempdir().unwrap();

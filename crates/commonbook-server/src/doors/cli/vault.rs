@@ -38,6 +38,7 @@ use crate::calls::output::{count_text, print_note};
 use crate::clients::remote::rest::COMMAND_TIMEOUT;
 use crate::clients::remote::{RestClient, ServerAddress};
 use crate::settings::config::Config;
+use crate::settings::project::place_outside;
 
 /// The folder of a project's vault, below the project.
 const PROJECT_VAULT: &str = ".commonbook/vault";
@@ -398,7 +399,16 @@ fn project_vault(config: &Config) -> Result<PathBuf> {
         Error::invalid("DIR", "this folder is in no project")
             .hint("Name the folder of the vault: `commonbook vault init DIR`.")
     })?;
-    Ok(project.join(PROJECT_VAULT))
+    let folder = project.join(PROJECT_VAULT);
+    // A link that came with a clone can lead anywhere.
+    let inside = folder.parent().unwrap_or(&project);
+    if let Some(place) = place_outside(&folder).or_else(|| place_outside(inside)) {
+        let (folder, place) = (folder.display(), place.display());
+        let message = format!("{folder} leads out of its project, to {place}");
+        return Err(Error::invalid("DIR", message)
+            .hint("If you know that folder and want it, name it itself."));
+    }
+    Ok(folder)
 }
 
 /// The delay after the last change of a file before it is accepted: an editor writes several times.
