@@ -33,7 +33,7 @@ mod tests {
             "El servicio de pagos no está listo para los clientes del norte.",
             "O serviço não foi aprovado pelo time, mas uma cópia são dos testes.",
             "Платёжный сервис повторяет запрос три раза.",
-            "De dienst wordt niet herstart voor een update van het systeem.",
+            "De dienst wordt niet herstart, omdat de klanten anders hun facturen niet meer kunnen zien.",
             "خدمة الدفع تعيد المحاولة ثلاث مرات",
             "Tjänsten är inte klar och det är något som vi väntar på.",
             "Serwis nie jest gotowy, że się nie da tego zrobić na czas.",

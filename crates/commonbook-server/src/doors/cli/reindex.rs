@@ -38,7 +38,7 @@ impl ReindexCommand {
     ///
     /// # Errors
     /// `conflict` if another process writes the index, `unavailable` if it cannot be written, `invalid` if
-    /// there is no such model.
+    /// the model cannot be read.
     pub(crate) fn run(
         &self,
         config: &Config,
