@@ -427,10 +427,13 @@ fn idle_and_malformed_clients_block_no_other() {
     slow.write_all(br#"{"verb":"save_memory","caller":"#).unwrap();
     let caller = json!({"agent": "me", "workspace": "default", "door": "cli"});
     let policy = json!({"anonymous_writes": true, "sharing": "shared"});
-    let unknown =
-        json!({"verb": "nothing", "caller": caller, "policy": policy, "request": {}}).to_string();
-    let cut_off =
-        json!({"verb": "save_memory", "caller": caller, "policy": policy, "request": {"text": "x"}}).to_string();
+    let line = |verb: &str, request: Value| {
+        json!({"verb": verb, "caller": caller, "policy": policy, "request": request,
+            "hears_results": true})
+        .to_string()
+    };
+    let unknown = line("nothing", json!({}));
+    let cut_off = line("save_memory", json!({"text": "x"}));
     let unknown = unknown + "\n";
     for nonsense in ["\n", "GET / HTTP/1.1\r\n", "{}\n", "[]\n", &unknown, &cut_off] {
         let mut client = connect();
@@ -441,13 +444,11 @@ fn idle_and_malformed_clients_block_no_other() {
         drop(client.read_to_string(&mut text));
         assert!(text.lines().count() <= 1, "{nonsense}: {text}");
     }
-    let asked = json!({"verb": "list_memories", "caller": caller, "policy": policy, "request": {}})
-        .to_string()
-        + "\n";
+    let asked = line("list_memories", json!({})) + "\n";
     let mut client = BufReader::new(connect());
     client.get_mut().write_all(asked.as_bytes()).unwrap();
     let lines: Vec<String> = client.lines().map(Result::unwrap).collect();
-    assert_eq!(lines[1], r#"{"answer":{"items":[],"next":null}}"#);
+    assert_eq!(lines[1], r#"{"answer":{"response":{"items":[],"next":null},"ended":[]}}"#);
     stop(server);
     drop((idle, slow));
 }
