@@ -411,12 +411,7 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
         ProgramCommand::Migrate(migrate) => run_migrate(&migrate, own, &config),
         ProgramCommand::Audit(audit) => run_audit(&audit, own, &config, open),
         ProgramCommand::Monitor(monitor) => run_monitor(monitor, own, &config, open),
-        ProgramCommand::Reindex(reindex) => {
-            if reindex.changes_settings() {
-                cli::require_person(own, &config)?;
-            }
-            reindex.run(&config, open_commonbook, as_json)
-        }
+        ProgramCommand::Reindex(reindex) => run_reindex(&reindex, own, &config),
         ProgramCommand::Doctor(doctor) => {
             let hooks = hook_state(&config);
             let accept = || accept_loss(&config, &cli::resolve_cli_caller(own, &config)?);
@@ -440,6 +435,17 @@ fn run_subcommand(matches: &clap::ArgMatches, config: Config) -> Result<()> {
             Ok(())
         }
     }
+}
+
+fn run_reindex(
+    reindex: &cli::ReindexCommand,
+    own: &clap::ArgMatches,
+    config: &Config,
+) -> Result<()> {
+    if reindex.changes_settings() {
+        cli::require_person(own, config)?;
+    }
+    reindex.run(config, open_commonbook, own.get_flag("json"))
 }
 
 fn run_config(

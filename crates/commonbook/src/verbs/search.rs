@@ -11,12 +11,14 @@ use super::case::unknown_case;
 use super::ops::heirs::show_all;
 use super::ops::past::in_words_of;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::base::page::{self, PageCursor};
 use crate::index::{SearchBudget, SearchWork};
 use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::entity::{EntityRef, OwnTypes, query_name_ids};
+use crate::model::lineage::MemoryReading;
 use crate::model::memory::{Memory, UsageKind};
 use crate::model::search::{
     IndexHit, IndexQuery, IndexResponse, MemoryRef, SearchHit, SearchMemory, SearchResponse,
@@ -211,39 +213,6 @@ impl Commonbook {
         Ok((caller, question))
     }
 
-    /// The memories that the session of a caller was given, as they are now: in texts, as headlines, or
-    /// opened. One that has changed since is not among them.
-    fn given_memories(
-        &self,
-        tx: &Tx<'_>,
-        caller: &Caller,
-        sight: &Sight,
-        now: Timestamp,
-    ) -> Result<Vec<MemoryRef>> {
-        let Some(key) = read_set_key(tx, caller, sight, now)? else { return Ok(Vec::new()) };
-        let told = tx.told_memories(&key)?.into_iter();
-        let told = told.filter(|told| told.revision >= told.current);
-        let mut given: Vec<MemoryRef> = told.map(|told| (told.origin, told.memory)).collect();
-        // What was opened and is not written yet, and headlines.
-        let mut shown = self.waiting_readings(&key);
-        for session in key.sessions {
-            let (workspace, agent) = (key.workspace.clone(), key.agent.clone());
-            let heard = tx.briefing(&BriefingKey { workspace, agent, session })?;
-            shown.extend(heard.memories());
-        }
-        let places = sight
-            .workspaces
-            .iter()
-            .flat_map(|workspace| shown.iter().map(move |(id, _)| (workspace.clone(), *id)));
-        let places: Vec<MemoryRef> = places.collect();
-        let current = tx.memories_of(sight, &places)?.into_iter();
-        let current = current.filter(|memory| {
-            shown.iter().any(|(id, revision)| *id == memory.id && *revision >= memory.revision)
-        });
-        given.extend(current.map(|memory| (memory.workspace.clone(), memory.id)));
-        Ok(given)
-    }
-
     /// Settles in one snapshot which workspaces are searched, that the case exists, which memory the
     /// filter `near` names, what the session was given, and which memories mention the filter's entity
     /// and the entities that the words name.
@@ -262,6 +231,7 @@ impl Commonbook {
             self.follow_mentions(caller)?;
         }
         let roams = scope != SearchScope::Workspace && access::may_roam(caller).is_ok();
+        let opened = if question.unseen { self.unwritten_readings(caller) } else { Vec::new() };
         self.store.read(|tx| {
             let own = &self.entity_rules.own_types;
             let (mut sight, mut question) = (sight.clone(), question.clone());
@@ -301,7 +271,7 @@ impl Commonbook {
             }
             if question.unseen {
                 let home = Sight::reading(caller)?.with_earlier(caller);
-                question.within.given = self.given_memories(tx, caller, &home, question.now)?;
+                question.within.given = given_memories(tx, caller, &home, question.now, &opened)?;
             }
             if sight.workspaces.len() <= NAMED_WORKSPACES_MAX {
                 question.about = named_entity_memories(tx, &sight, own, &question.text)?;
@@ -324,6 +294,42 @@ impl Commonbook {
         let then = then.filter(|_| !marks.is_empty()).ok_or_else(PageCursor::foreign_cursor)?;
         Ok((then, marks.iter().copied().collect()))
     }
+}
+
+/// The memories that the session of a caller was given, as they are now: in texts, as headlines, or
+/// opened. One that has changed since is not among them.
+fn given_memories(
+    tx: &Tx<'_>,
+    caller: &Caller,
+    sight: &Sight,
+    now: Timestamp,
+    opened: &[MemoryReading],
+) -> Result<Vec<MemoryRef>> {
+    let Some(key) = read_set_key(tx, caller, sight, now)? else { return Ok(Vec::new()) };
+    let told = tx.told_memories(&key)?.into_iter();
+    let told = told.filter(|told| told.revision >= told.current);
+    let mut given: Vec<MemoryRef> = told.map(|told| (told.origin, told.memory)).collect();
+    // What was opened and is not written yet, and headlines.
+    let opened = opened.iter().filter(|reading| key.sessions.contains(&reading.session));
+    let opened = opened.flat_map(|reading| &reading.memories);
+    let mut shown: Vec<(MemoryId, u64)> =
+        opened.filter_map(|(id, revision)| Some((*id, (*revision)?))).collect();
+    for session in key.sessions {
+        let (workspace, agent) = (key.workspace.clone(), key.agent.clone());
+        let heard = tx.briefing(&BriefingKey { workspace, agent, session })?;
+        shown.extend(heard.memories());
+    }
+    let places = sight
+        .workspaces
+        .iter()
+        .flat_map(|workspace| shown.iter().map(move |(id, _)| (workspace.clone(), *id)));
+    let places: Vec<MemoryRef> = places.collect();
+    let current = tx.memories_of(sight, &places)?.into_iter();
+    let current = current.filter(|memory| {
+        shown.iter().any(|(id, revision)| *id == memory.id && *revision >= memory.revision)
+    });
+    given.extend(current.map(|memory| (memory.workspace.clone(), memory.id)));
+    Ok(given)
 }
 
 /// The error of a search in more workspaces than one search may read.

@@ -4,7 +4,7 @@
 //! process and written with the next batch. What a session opened belongs to what it received: it is
 //! written with the next write of its agent, or with that batch.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
@@ -13,7 +13,7 @@ use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::access::{self, ItemKind, Sight};
 use crate::model::caller::{Caller, EntryPoint};
-use crate::model::lineage::{MemoryReading, ReadSetKey, day_session};
+use crate::model::lineage::{MemoryReading, day_session};
 use crate::model::memory::{Memory, UsageKind};
 use crate::model::search::MemoryRef;
 use crate::model::workspace::Workspace;
@@ -34,6 +34,8 @@ pub(in crate::verbs) struct UsageLog {
     waiting: Mutex<UsageCounts>,
     /// What sessions opened.
     readings: Mutex<Vec<MemoryReading>>,
+    /// Those of them that are being written: until then they count as opened.
+    in_flight: Mutex<Vec<MemoryReading>>,
     /// Held while counts are written: a second caller waits until they are stored.
     writing: Mutex<()>,
 }
@@ -91,25 +93,29 @@ impl Commonbook {
         readings.push(reading);
     }
 
-    /// What a session opened and no write has noted yet, each at its revision then.
-    pub(in crate::verbs) fn waiting_readings(&self, key: &ReadSetKey) -> Vec<(MemoryId, u64)> {
-        let readings = self.usage.readings.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = readings.iter().filter(|reading| {
-            reading.agent == key.agent
-                && reading.workspace == key.workspace
-                && key.sessions.contains(&reading.session)
-        });
-        let opened = own.flat_map(|reading| &reading.memories);
-        opened.filter_map(|(id, revision)| Some((*id, (*revision)?))).collect()
+    /// What this agent opened and the store may not have yet. Who reads the store too asks this first: a reading that
+    /// is written meanwhile is in both then, and in neither the other way round.
+    pub(in crate::verbs) fn unwritten_readings(&self, caller: &Caller) -> Vec<MemoryReading> {
+        let (readings, in_flight) = self.lock_readings();
+        let all = readings.iter().chain(in_flight.iter());
+        all.filter(|reading| is_of(reading, caller)).cloned().collect()
     }
 
-    /// Takes out what this agent opened and no write has noted yet.
+    /// Takes out what this agent opened and no write has noted yet; what is being written comes along.
     pub(in crate::verbs) fn take_readings(&self, caller: &Caller) -> Vec<MemoryReading> {
-        let mut readings = self.usage.readings.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_own = |reading: &mut MemoryReading| {
-            reading.agent == caller.agent && reading.workspace == caller.workspace
-        };
-        readings.extract_if(.., is_own).collect()
+        let (mut readings, in_flight) = self.lock_readings();
+        let mut own: Vec<MemoryReading> =
+            readings.extract_if(.., |reading| is_of(reading, caller)).collect();
+        own.extend(in_flight.iter().filter(|reading| is_of(reading, caller)).cloned());
+        own
+    }
+
+    fn lock_readings(
+        &self,
+    ) -> (MutexGuard<'_, Vec<MemoryReading>>, MutexGuard<'_, Vec<MemoryReading>>) {
+        let readings = self.usage.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        let in_flight = self.usage.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        (readings, in_flight)
     }
 
     /// Puts back what [`Self::take_readings`] took out and no write has noted.
@@ -127,19 +133,29 @@ impl Commonbook {
         let _writing = self.usage.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting =
             std::mem::take(&mut *self.usage.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut readings = self.usage.readings.lock().unwrap_or_else(PoisonError::into_inner);
-        let readings = std::mem::take(&mut *readings);
+        let readings = {
+            let (mut readings, mut in_flight) = self.lock_readings();
+            *in_flight = std::mem::take(&mut *readings);
+            in_flight.clone()
+        };
         if !(waiting.0.is_empty() && readings.is_empty()) {
-            self.store.write_figures(move |tx| {
+            let written = self.store.write_figures(move |tx| {
                 readings.iter().try_for_each(|reading| tx.note_told(reading))?;
                 tx.add_usage(&waiting, false)
-            })?;
+            });
+            self.lock_readings().1.clear();
+            written?;
         }
         while proceed() && self.store.read(|tx| Ok(!tx.uncounted_contexts(1)?.is_empty()))? {
             self.store.write_figures(count_receipts)?;
         }
         Ok(())
     }
+}
+
+/// Whether this agent opened the memories of a reading.
+fn is_of(reading: &MemoryReading, caller: &Caller) -> bool {
+    reading.agent == caller.agent && reading.workspace == caller.workspace
 }
 
 /// Counts the next receipts: each once, in the transaction that marks it as counted.

@@ -12,16 +12,17 @@ fn learnings(message: &str) -> Vec<(LearningType, String)> {
 }
 
 #[test]
+fn a_label_may_end_with_a_point_in_bold_and_name_what_it_is_about() {
+    let caveat = "Merged.\n\n**Caveat.** The merge is one-way. The nightly file is lower case";
+    let told = "The merge is one-way. The nightly file is lower case";
+    assert_eq!(learnings(caveat), [(Mistake, told.to_owned())]);
+    let before = "## What to know before touching this\n- the lab reuses its numbers after a cut";
+    assert_eq!(learnings(before), [(Context, "the lab reuses its numbers after a cut".to_owned())]);
+}
+
+#[test]
 fn blocks_are_learnings_with_their_type() {
-    let table: [(&str, &[(LearningType, &str)]); 21] = [
-        (
-            "Merged.\n\n**Caveat.** The merge is one-way. The nightly file is lower case",
-            &[(Mistake, "The merge is one-way. The nightly file is lower case")],
-        ),
-        (
-            "## What to know before touching this\n- the lab reuses its numbers after a second cut",
-            &[(Context, "the lab reuses its numbers after a second cut")],
-        ),
+    let table: [(&str, &[(LearningType, &str)]); 19] = [
         (
             "Done.\n\n# Add To Memory:\nType: pattern\nContent: All services use dependency injection\n#\n",
             &[(Pattern, "All services use dependency injection")],
