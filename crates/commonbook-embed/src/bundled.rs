@@ -77,6 +77,10 @@ impl Embedder for BundledEmbedder {
         self.embed_words(&[text.to_owned()])?.pop().ok_or_else(missing_question_vector)
     }
 
+    fn reads_alike(&self) -> bool {
+        true
+    }
+
     fn load(&self) -> EmbedResult<()> {
         LazyLock::force(&ENCODER);
         Ok(())

@@ -89,6 +89,12 @@ pub trait Embedder: Send + Sync {
         Ok(TextEmbedding { vector: self.embed_query(text)?, pieces: Vec::new() })
     }
 
+    /// Whether a question is read as a text is, so that one reading serves both: no prompt stands before either. The
+    /// default is no.
+    fn reads_alike(&self) -> bool {
+        false
+    }
+
     /// Loads the model, if it is not loaded: calls at the same time wait for this thread. The default, for
     /// an embedder without a model of its own, does nothing.
     ///

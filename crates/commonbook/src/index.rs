@@ -482,7 +482,7 @@ impl Index {
         if question.text.trim().is_empty() {
             return (None, None);
         }
-        if question.at_once && embedder.is_remote() {
+        if question.of_memory && embedder.is_remote() {
             return by_words("a vector from another machine takes too long");
         }
         let mut has_vectors = false;
@@ -494,7 +494,7 @@ impl Index {
         if !has_vectors {
             return by_words("nothing is embedded yet; a server or `commonbook reindex` does this");
         }
-        match self.embedder.question_embedding(&*embedder, &question.text) {
+        match self.embedder.question_embedding(&*embedder, question) {
             Ok(embedding) => (Some(embedding), None),
             Err(error) => {
                 tracing::warn!(%error, "the question could not be embedded");

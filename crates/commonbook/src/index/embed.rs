@@ -156,24 +156,32 @@ impl JournalIndex {
             Ok(memories)
         })?;
         let size = embedder.chunk_tokens();
-        let texts = memories.iter().enumerate().flat_map(|(place, (_, memory))| {
-            chunk_texts(memory, size).into_iter().map(move |text| (place, text))
-        });
-        let (places, texts): (Vec<usize>, Vec<String>) = texts.unzip();
+        let mut parts: Vec<(usize, String)> = Vec::new();
         let words = || WordSums::new(MEMORY_WORDS_MAX);
-        let mut embedded: Vec<(Vec<QuantisedVector>, WordSums)> =
-            memories.iter().map(|_| (Vec::new(), words())).collect();
+        let mut embedded: Vec<(u64, Vec<QuantisedVector>, WordSums)> = Vec::new();
+        for (fingerprint, memory) in memories {
+            let texts = chunk_texts(&memory, size);
+            if let [text] = &*texts
+                && let Some((vector, words)) = self.embedder.known_text(embedder, text)
+            {
+                batch.push(EmbeddedText { fingerprint, chunks: vec![vector], words });
+                continue;
+            }
+            parts.extend(texts.into_iter().map(|text| (embedded.len(), text)));
+            embedded.push((fingerprint, Vec::new(), words()));
+        }
+        let (places, texts): (Vec<usize>, Vec<String>) = parts.into_iter().unzip();
         let most = embedder.batch().max(1);
         for (places, texts) in places.chunks(most).zip(texts.chunks(most)) {
             // The pieces of a text are a hundred times its vector: only those of one call are held.
             let embeddings = embedder.embed_words(texts)?;
             for ((place, text), embedding) in places.iter().zip(texts).zip(embeddings) {
-                let (chunks, words) = &mut embedded[*place];
+                let (_, chunks, words) = &mut embedded[*place];
                 chunks.push(QuantisedVector::of(&embedding.vector));
                 words.add(text, &embedding.pieces);
             }
         }
-        for ((fingerprint, _), (mut chunks, words)) in memories.into_iter().zip(embedded) {
+        for (fingerprint, mut chunks, words) in embedded {
             if chunks.is_empty() {
                 // A text without words gets a zero vector, so that it is not embedded again.
                 chunks.push(QuantisedVector::of(&vec![0.0; embedder.spec().dimension]));

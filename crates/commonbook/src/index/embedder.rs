@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use lru::LruCache;
 use rustc_hash::FxHashMap;
 
+use super::vectors::WordBytes;
 use super::word_nearness::WordSums;
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::model::search::IndexQuery;
 use commonbook_embed::words::WordVector;
 use commonbook_embed::{EmbedResult, Embedder, ModelSpec, QuantisedVector};
 
@@ -22,6 +24,8 @@ pub(super) struct QuestionEmbedding {
     pub(super) vector: QuantisedVector,
     /// The vectors of its words, by their terms; none of a model that does not show them.
     pub(super) words: FxHashMap<String, WordVector>,
+    /// The signs of its words as those of a memory, if the question is the text of one.
+    signs: Option<Vec<WordBytes>>,
 }
 
 /// The embedder, or why there is none.
@@ -95,19 +99,34 @@ impl IndexEmbedder {
     pub(super) fn question_embedding(
         &self,
         embedder: &dyn Embedder,
-        question: &str,
+        question: &IndexQuery,
     ) -> EmbedResult<Arc<QuestionEmbedding>> {
-        let key = (embedder.spec().clone(), question.to_owned());
+        let text = &*question.text;
+        let key = (embedder.spec().clone(), text.to_owned());
         if let Some(known) = self.questions().get(&key) {
             return Ok(Arc::clone(known));
         }
-        let embedding = embedder.embed_query_words(question)?;
+        let embedding = embedder.embed_query_words(text)?;
         let vector = QuantisedVector::of(&embedding.vector);
-        let words = WordSums::of_question(question, &embedding.pieces);
+        let words = WordSums::of_question(text, &embedding.pieces);
+        let serves_memory = question.of_memory && embedder.reads_alike();
+        let signs = serves_memory.then(|| WordSums::of_memory(text, &embedding.pieces).signs());
         let model = key.0.model.clone();
-        let embedding = Arc::new(QuestionEmbedding { model, vector, words });
+        let embedding = Arc::new(QuestionEmbedding { model, vector, words, signs });
         self.questions().put(key, Arc::clone(&embedding));
         Ok(embedding)
+    }
+
+    /// The vector and the signs of the words of a text of a memory that one of the last questions was, so that it is
+    /// not read again.
+    pub(super) fn known_text(
+        &self,
+        embedder: &dyn Embedder,
+        text: &str,
+    ) -> Option<(QuantisedVector, Vec<WordBytes>)> {
+        let key = (embedder.spec().clone(), text.to_owned());
+        let known = self.questions().peek(&key).map(Arc::clone)?;
+        Some((known.vector.clone(), known.signs.clone()?))
     }
 
     fn questions(&self) -> MutexGuard<'_, LruCache<(ModelSpec, String), Arc<QuestionEmbedding>>> {

@@ -36,6 +36,13 @@ impl WordSums {
         places.into_iter().map(|(term, place)| (term, sums[place])).collect()
     }
 
+    /// Those of a memory whose text has one part.
+    pub(super) fn of_memory(text: &str, pieces: &[WordPiece]) -> Self {
+        let mut words = Self::new(MEMORY_WORDS_MAX);
+        words.add(text, pieces);
+        words
+    }
+
     /// Adds the words of the next part of the text.
     pub(super) fn add(&mut self, text: &str, pieces: &[WordPiece]) {
         if pieces.is_empty() {

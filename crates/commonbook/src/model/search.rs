@@ -233,8 +233,9 @@ pub struct IndexQuery {
     pub now: Timestamp,
     /// Number of best hits to return; at most [`limits::SEARCH_DEPTH`].
     pub most: usize,
-    /// Whether a vector from another machine is not waited for.
-    pub at_once: bool,
+    /// Whether the text is that of a memory, to which the nearest are looked for: the answer to its save waits for no
+    /// vector from another machine, and what the model reads serves the memory too.
+    pub of_memory: bool,
 }
 
 /// A memory by its id and its workspace.

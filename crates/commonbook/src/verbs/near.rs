@@ -53,7 +53,7 @@ impl Commonbook {
         let (text, now) = (memory.full_text(), self.clock.now());
         IndexQuery {
             most: HITS_MAX,
-            at_once: true,
+            of_memory: true,
             ..IndexQuery::from_plain_text(text, SearchFilter::default(), now)
         }
     }

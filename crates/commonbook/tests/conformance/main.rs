@@ -194,6 +194,7 @@ laws! {
     transfers::a_copy_that_was_cut_goes_on,
     transfers::a_store_with_other_memories_is_not_copied_to,
     vectors::equal_texts_share_a_vector_and_a_long_text_has_several,
+    vectors::a_text_that_was_searched_for_what_is_near_is_read_once,
     vectors::single_words_of_the_bundled_model_are_compared,
     vectors::a_turn_has_the_words_of_the_turns_beside_it,
     vectors::a_note_has_its_own_words_alone,

@@ -3,21 +3,23 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::id::CountingIds;
 use commonbook::index::Index;
 use commonbook::model::memory::Memory;
-use commonbook::model::search::{IndexResponse, MatchReason};
+use commonbook::model::search::{IndexQuery, IndexResponse, MatchReason};
 use commonbook::store::Store;
 use commonbook_embed::bundled::BundledEmbedder;
 use commonbook_embed::word_hash::WordHashEmbedder;
+use commonbook_embed::words::TextEmbedding;
 use commonbook_embed::{EmbedError, EmbedErrorKind, EmbedResult};
 use commonbook_embed::{Embedder, ModelSpec};
 
 use crate::rebuilding::files;
 use crate::search::{GO, purge, question, sight, started};
-use crate::{Fresh, with_texts};
+use crate::{Fresh, keep, memory, with_texts};
 
 /// A model with this name, which fails on demand.
 struct Model {
@@ -246,6 +248,78 @@ pub(crate) fn single_words_of_the_bundled_model_are_compared(fresh: &dyn Fresh) 
     let hit = look(&index, &*store, "orders second cook").ranked.swap_remove(0);
     assert_eq!(hit.parts.near_words, 0.0, "the model shows no words");
     assert_eq!(hit.parts.vector, 0.4);
+}
+
+/// The bundled model, which counts the texts that it reads.
+struct CountingModel {
+    bundled: BundledEmbedder,
+    texts: AtomicUsize,
+}
+
+impl Embedder for CountingModel {
+    fn spec(&self) -> &ModelSpec {
+        self.bundled.spec()
+    }
+
+    fn embed(&self, texts: &[String]) -> EmbedResult<Vec<Vec<f32>>> {
+        self.bundled.embed(texts)
+    }
+
+    fn embed_words(&self, texts: &[String]) -> EmbedResult<Vec<TextEmbedding>> {
+        self.texts.fetch_add(texts.len(), Ordering::Relaxed);
+        self.bundled.embed_words(texts)
+    }
+
+    fn embed_query_words(&self, text: &str) -> EmbedResult<TextEmbedding> {
+        self.texts.fetch_add(1, Ordering::Relaxed);
+        self.bundled.embed_query_words(text)
+    }
+
+    fn reads_alike(&self) -> bool {
+        self.bundled.reads_alike()
+    }
+
+    fn batch(&self) -> usize {
+        self.bundled.batch()
+    }
+
+    fn chunk_tokens(&self) -> usize {
+        self.bundled.chunk_tokens()
+    }
+}
+
+pub(crate) fn a_text_that_was_searched_for_what_is_near_is_read_once(fresh: &dyn Fresh) {
+    let home = tempfile::tempdir().unwrap();
+    let store = fresh.open();
+    let counting = CountingModel { bundled: BundledEmbedder::new(), texts: AtomicUsize::new(0) };
+    let model = Arc::new(counting);
+    let index = started(home.path());
+    index.use_embedder(Ok(Some(Arc::clone(&model) as _)));
+    let ids = CountingIds::default();
+    let save = |text: &str| {
+        let memory = memory(&ids, "ann", "x", text);
+        store.write(move |tx| keep(tx, &memory)).unwrap();
+    };
+    let text = "The orders were made into bananas by the second cook.";
+    save("The orders are kept in PostgreSQL on the second server.");
+    assert_eq!(embed(&index, &*store), 0);
+    save(text);
+    let near = IndexQuery { of_memory: true, ..question(text) };
+    assert_eq!(index.search(&*store, &sight(), &near).unwrap().total, 2);
+    assert_eq!(embed(&index, &*store), 0);
+    assert_eq!(model.texts.load(Ordering::Relaxed), 2);
+    let (other, asked) = (tempfile::tempdir().unwrap(), "Which cook made the bananas?");
+    let apart = started(other.path());
+    apart.use_embedder(Ok(Some(Arc::new(BundledEmbedder::new()))));
+    assert_eq!(embed(&apart, &*store), 0);
+    assert_eq!(look(&index, &*store, asked), look(&apart, &*store, asked));
+    // What somebody asks serves no memory.
+    let said = "Why did the cook leave?";
+    look(&index, &*store, said);
+    save(said);
+    let before = model.texts.load(Ordering::Relaxed);
+    assert_eq!(embed(&index, &*store), 0);
+    assert_eq!(model.texts.load(Ordering::Relaxed), before + 1);
 }
 
 /// Turns of a conversation: two are equal, and the first of them has the other word beside it.

@@ -483,7 +483,7 @@ impl IndexQuery {
         let (phrases, excluded, about) = Default::default();
         let (user, entity, path, near) = (None, None, None, None);
         let most = limits::SEARCH_DEPTH;
-        let (unseen, at_once) = (false, false);
+        let (unseen, of_memory) = (false, false);
         Self {
             text,
             phrases,
@@ -497,7 +497,7 @@ impl IndexQuery {
             within,
             now,
             most,
-            at_once,
+            of_memory,
         }
     }
 }
