@@ -3590,6 +3590,10 @@ class EntityMention(TypedDict):
     """
     Its owner.
     """
+    origin_note: NotRequired[str]
+    """
+    What to know of its origin: `untrusted`, `quarantined`, or `from a file`.
+    """
     at: str
     """
     When it was saved.

@@ -2719,6 +2719,8 @@ export interface components {
             memory: components["schemas"]["Id"];
             /** @description Its owner. */
             owner: components["schemas"]["Agent"];
+            /** @description What to know of its origin: `untrusted`, `quarantined`, or `from a file`. */
+            origin_note?: string;
             /**
              * Format: date-time
              * @description When it was saved.

@@ -173,6 +173,10 @@ fn every_node_and_link_names_its_author_and_what_a_file_brought() {
     for (label, author) in table {
         assert_eq!(of_node(label), author, "{label}");
     }
+    let of_amber = request(json!({"entity": "project:Amber"}));
+    let mentions = world.book.entity_mentions(&caller("dan"), &of_amber).unwrap().items;
+    let notes = mentions.iter().map(|found| (found.owner.as_str(), found.origin_note.as_deref()));
+    assert_eq!(notes.collect::<Vec<_>>(), [("bob", None), ("eve", Some("untrusted"))]);
     let authors_of = |kind: &str| {
         let links = graph.links.iter().filter(|link| link.relation_type.as_str() == kind);
         links.map(|link| sources(&link.source)).collect::<BTreeSet<_>>()

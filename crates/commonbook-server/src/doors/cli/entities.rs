@@ -110,8 +110,9 @@ pub(super) fn list(response: &Value) {
 pub(super) fn mentions(response: &Value) {
     let empty = "No memory that you may read mentions it";
     show_page(response, empty, |mentions: &[EntityMention]| {
-        for EntityMention { memory, owner, at, excerpt, .. } in mentions {
-            print_record(excerpt, &[short(memory), owner.to_string(), minute(*at)]);
+        for EntityMention { memory, owner, origin_note, at, excerpt, .. } in mentions {
+            let origin = origin_note.clone().unwrap_or_default();
+            print_record(excerpt, &[short(memory), owner.to_string(), origin, minute(*at)]);
         }
     });
 }

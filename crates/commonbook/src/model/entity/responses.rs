@@ -140,6 +140,9 @@ pub struct EntityMention {
     pub memory: MemoryId,
     /// Its owner.
     pub owner: Agent,
+    /// What to know of its origin: `untrusted`, `quarantined`, or `from a file`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin_note: Option<String>,
     /// When it was saved.
     pub at: Timestamp,
     /// The name as written there.

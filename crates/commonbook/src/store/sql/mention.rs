@@ -11,6 +11,7 @@ use super::Tx;
 use super::driver::ToSql;
 use super::entity::{ENTITY_NAMES, home_workspace};
 use super::follower::{JournalLag, JournalScope};
+use super::relation::{SOURCE_COLUMNS, memory_source};
 use super::row::{encode_json, text, time};
 use crate::base::error::Result;
 use crate::base::id::{EntityId, MemoryId};
@@ -18,6 +19,7 @@ use crate::model::access::{Audience, Sight};
 use crate::model::entity::{
     AgentMentions, EntityMention, EntityName, EntityType, MentionLink, NameMention,
 };
+use crate::model::graph::GraphSource;
 use crate::model::memory::Memory;
 use crate::model::workspace::Workspace;
 
@@ -174,7 +176,7 @@ impl Tx<'_> {
         let seen = self.seen(sight)?;
         let (seen_m, seen_n) = (seen.of("m"), seen.of("n"));
         let sql = format!(
-            "SELECT m.sequence, m.id, m.owner, m.recorded_at, n.value, max(n.confidence), \
+            "SELECT {SOURCE_COLUMNS}, m.sequence, m.id, m.recorded_at, n.value, max(n.confidence), \
                  sum(n.count), m.text, n.place \
              FROM mention n \
              CROSS JOIN memory m ON m.workspace = n.workspace AND m.sequence = n.sequence \
@@ -191,17 +193,19 @@ impl Tx<'_> {
             (":limit", &limit),
         ];
         seen.all(&sql, &more, |row| {
-            let whole: String = row.get(7)?;
+            let GraphSource { author, origin_note } = memory_source(row)?;
+            let whole: String = row.get(9)?;
             let mention = EntityMention {
-                memory: text(row, 1)?,
-                owner: text(row, 2)?,
-                at: time(row.get(3)?),
-                value: row.get(4)?,
-                confidence: row.get(5)?,
-                count: row.get(6)?,
-                excerpt: EntityMention::excerpt(&whole, row.get(8)?),
+                memory: text(row, 4)?,
+                owner: author,
+                origin_note,
+                at: time(row.get(5)?),
+                value: row.get(6)?,
+                confidence: row.get(7)?,
+                count: row.get(8)?,
+                excerpt: EntityMention::excerpt(&whole, row.get(10)?),
             };
-            Ok((row.get(0)?, mention))
+            Ok((row.get(3)?, mention))
         })
     }
 

@@ -22,7 +22,7 @@ use crate::model::workspace::Workspace;
 /// The newest memories that mention an entity which become its links.
 const MENTION_LINKS_MAX: u32 = 200;
 /// The columns of a memory `m` with its source.
-const SOURCE_COLUMNS: &str = "m.owner, m.trust, m.source ->> 'how'";
+pub(super) const SOURCE_COLUMNS: &str = "m.owner, m.trust, m.source ->> 'how'";
 /// Characters of a memory's text that serve as its label if it has no title.
 const LABEL_CHARS_MAX: u32 = 80;
 
@@ -436,7 +436,7 @@ fn derived_link(
 }
 
 /// The source of a memory, in the first columns of a row.
-fn memory_source(row: &SqlRow<'_>) -> Result<GraphSource> {
+pub(super) fn memory_source(row: &SqlRow<'_>) -> Result<GraphSource> {
     let (trust, how): (Trust, EntryPoint) = (text(row, 1)?, text(row, 2)?);
     let origin_note = trust.origin_note(how).map(str::to_owned);
     Ok(GraphSource { author: text(row, 0)?, origin_note })

@@ -464,7 +464,9 @@ fn mention_list(
                     li class="row" {
                         a class="row-main" href=(request.item_path("memories", &mention.memory.to_string())) { (mention.excerpt) }
                         div class="row-facts" {
-                            code { (handle(&mention.memory)) } (agent(request, &mention.owner)) (time(mention.at))
+                            code { (handle(&mention.memory)) } (agent(request, &mention.owner))
+                            @if let Some(note) = &mention.origin_note { (origin_chip(note)) }
+                            (time(mention.at))
                             span { "as “" (mention.value) "”" @if mention.count > 1 { ", " (mention.count) " times" } }
                             @if mention.confidence < 1.0 { span { "confidence " (format!("{:.2}", mention.confidence)) } }
                         }
