@@ -543,3 +543,31 @@ fn turns_of_several_agents_explain_each_other_and_notes_do_not() {
     assert_eq!(answer.matched, [MatchReason::Context]);
     assert!(answer.parts.context > 0.0 && answer.parts.words == 0.0, "{:?}", answer.parts);
 }
+
+#[test]
+fn the_words_of_a_short_question_count_for_what_another_answers() {
+    let contexts = |answering: &str, question: &str| {
+        let world = World::new();
+        let turns = [
+            ("bob", "Yes, you know how long it was for me"),
+            ("ann", question),
+            (answering, "Oh, you mean the one that was so grey"),
+        ];
+        for (agent, text) in turns {
+            world.save(agent, text);
+        }
+        let found = world.search("eve", "heron at the mill");
+        ["Yes", "Oh"].map(|beginning| {
+            let hit = found.hits.iter().find(|hit| hit.memory.text.starts_with(beginning));
+            hit.unwrap_or_else(|| panic!("{beginning}: {found:?}")).parts.context
+        })
+    };
+    let question = "Did you see the heron at the mill?";
+    let [before, after] = contexts("bob", question);
+    assert!(after > before, "{after} beside {before}");
+    let [before, after] = contexts("ann", question);
+    assert!((after - before).abs() < 1e-9, "her own next turn: {after} beside {before}");
+    let long = format!("{question} {}", "You told me of it, and of much more. ".repeat(8));
+    let [before, after] = contexts("bob", &long);
+    assert!((after - before).abs() < 1e-9, "a long text: {after} beside {before}");
+}
