@@ -20,9 +20,11 @@ const POOLER_VARIABLE: &str = "COMMONBOOK_TEST_POOLER";
 /// A user that runs the server if the tests run as root, which PostgreSQL refuses: `nobody`.
 const SERVER_USER: u32 = 65_534;
 
-/// Starts the server, says so, and stops it when its input ends, that is when the tests end.
+/// Starts the server, says so, and stops it when its input ends, that is when the tests end. It lives for minutes and
+/// has a database for each test, so that visits to each of them and images of pages for a crash would be most of its work.
 const UNTIL_TESTS_END: &str = "\"$1/pg_ctl\" -D \"$2/data\" -l \"$2/log\" -w -s start \
-    -o \"-k $2 -c listen_addresses='' -c max_connections=200 $3\" && \
+    -o \"-k $2 -c listen_addresses='' -c max_connections=200 -c autovacuum=off -c full_page_writes=off \
+    -c checkpoint_timeout=1h -c max_wal_size=2GB $3\" && \
     { [ -z \"$4\" ] || \"$4\" -q -d \"$2/pooler.ini\"; } && echo ready; cat >/dev/null; \
     [ -z \"$4\" ] || kill \"$(cat \"$2/pooler.pid\")\"; \"$1/pg_ctl\" -D \"$2/data\" -m immediate -s stop; rm -rf \"$2\"";
 
