@@ -463,25 +463,23 @@ fn label_ends(word: &str, is_marked: bool) -> impl Iterator<Item = LabelEnd> {
         Some(LabelEnd { at, rest: at + sign.len_utf8(), is_clear })
     };
     let is_sentence = word.trim_end_matches(['*', '_', ' ']).ends_with(['.', '!', '?']);
-    let at_point = || {
-        let ends = [".**", ".__"].iter().filter_map(|end| word.find(end));
-        let at = ends.min().filter(|at| *at < LABEL_CHARS_MAX)?;
-        Some(LabelEnd { at, rest: at + 1, is_clear: true })
+    // Each sentence of a text is looked at, which may be long.
+    let beginning = &word[..word.floor_char_boundary(LABEL_CHARS_MAX)];
+    let at_words = |words: &str, rest: usize| {
+        beginning.find(words).map(|at| LabelEnd { at, rest: at + rest, is_clear: true })
     };
+    let at_point = [".**", ".__"].iter().filter_map(|words| at_words(words, 1));
+    let at_point = at_point.min_by_key(|end| end.at);
     let bare = word.trim_end_matches('#').len();
     let whole = LabelEnd { at: bare, rest: word.len(), is_clear: true };
     [
         at_sign([':', '：'], true),
         at_sign(['—', '–'], true),
-        word.find(" - ").filter(|at| *at < LABEL_CHARS_MAX).map(|at| LabelEnd {
-            at,
-            rest: at + 3,
-            is_clear: true,
-        }),
+        at_words(" - ", 3),
         at_sign([',', '，'], false),
         word.starts_with("TIL ").then_some(LabelEnd { at: 3, rest: 4, is_clear: true }),
         Some(whole).filter(|_| is_marked && !is_sentence),
-        at_point().filter(|_| is_marked),
+        at_point.filter(|_| is_marked),
     ]
     .into_iter()
     .flatten()

@@ -11,6 +11,16 @@ fn learnings(message: &str) -> Vec<(LearningType, String)> {
     learned.append.into_iter().map(|learning| (learning.kind, learning.content)).collect()
 }
 
+/// Without a bound on what is looked through for the end of a label, this takes minutes.
+#[test]
+fn each_sentence_of_a_long_line_is_looked_at_for_a_label() {
+    let line = format!(
+        "{} **Caveat.** The lab reuses its numbers.",
+        "J. R. R. Then we went. ".repeat(20_000)
+    );
+    assert_eq!(learnings(&line), [(Mistake, "The lab reuses its numbers.".to_owned())]);
+}
+
 #[test]
 fn a_label_may_end_with_a_point_in_bold_and_name_what_it_is_about() {
     let caveat = "Merged.\n\n**Caveat.** The merge is one-way. The nightly file is lower case";
