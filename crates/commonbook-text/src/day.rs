@@ -11,14 +11,17 @@ pub fn day(at: Timestamp, now: Timestamp) -> String {
     at.strftime(if same_year { "%-d %b" } else { "%-d %b %Y" }).to_string()
 }
 
+/// Nanoseconds of a day in UTC.
+const DAY_NANOSECONDS: i128 = 86_400_000_000_000;
+
 /// The time of day of a time within the last 24 hours in UTC: `14:05`; of any other its [`day`], and of
-/// midnight, which stands for a whole day.
+/// midnight to the nanosecond, which stands for a whole day.
 #[must_use]
 pub fn day_or_time(at: Timestamp, now: Timestamp) -> String {
     let passed = now.duration_since(at);
     let is_new = !passed.is_negative() && passed < SignedDuration::from_hours(24);
-    let time = at.strftime("%H:%M").to_string();
-    if is_new && time != "00:00" { time } else { day(at, now) }
+    let is_whole_day = at.as_nanosecond().rem_euclid(DAY_NANOSECONDS) == 0;
+    if is_new && !is_whole_day { at.strftime("%H:%M").to_string() } else { day(at, now) }
 }
 
 #[cfg(test)]
@@ -47,6 +50,7 @@ mod tests {
             ("2026-11-27T10:00:31Z", "10:00"),
             ("2026-11-27T10:00:30Z", "27 Nov"),
             ("2026-11-28T00:00:00Z", "28 Nov"),
+            ("2026-11-28T00:00:07Z", "00:00"),
             ("2026-11-28T10:01:00Z", "28 Nov"),
             ("2025-11-28T09:00:00Z", "28 Nov 2025"),
         ];

@@ -463,7 +463,7 @@ fn label_ends(word: &str, is_marked: bool) -> impl Iterator<Item = LabelEnd> {
         Some(LabelEnd { at, rest: at + sign.len_utf8(), is_clear })
     };
     let is_sentence = word.trim_end_matches(['*', '_', ' ']).ends_with(['.', '!', '?']);
-    // Each sentence of a text is looked at, which may be long.
+    // This is called for each sentence of a text, which may be long.
     let beginning = &word[..word.floor_char_boundary(LABEL_CHARS_MAX)];
     let at_words = |words: &str, rest: usize| {
         beginning.find(words).map(|at| LabelEnd { at, rest: at + rest, is_clear: true })
