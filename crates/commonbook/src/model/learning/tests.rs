@@ -11,7 +11,7 @@ fn learnings(message: &str) -> Vec<(LearningType, String)> {
     learned.append.into_iter().map(|learning| (learning.kind, learning.content)).collect()
 }
 
-/// Without a bound on where a label may end, this takes minutes.
+/// The work grows with the length of the line alone: with its square, this would not end in a minute.
 #[test]
 fn each_sentence_of_a_long_line_is_looked_at_for_a_label() {
     let line = format!(
