@@ -1453,6 +1453,10 @@ class LearnRequest(TypedDict):
     """
     The prompt that the message answers. If `auto_extract` is configured, both are also saved as a private conversation.
     """
+    report: NotRequired[bool]
+    """
+    Whether the message is the report of an agent at the end of a delegated task. If no label marks a learning in it, up to three sentences that read like lessons are saved, with low importance.
+    """
     user_id: NotRequired[str | None]
     """
     The user that the message was written to.

@@ -3579,6 +3579,8 @@ export interface components {
             message: string;
             /** @description The prompt that the message answers. If `auto_extract` is configured, both are also saved as a private conversation. */
             prompt?: string | null;
+            /** @description Whether the message is the report of an agent at the end of a delegated task. If no label marks a learning in it, up to three sentences that read like lessons are saved, with low importance. */
+            report?: boolean;
             /** @description The user that the message was written to. */
             user_id?: string | null;
         };

@@ -102,6 +102,40 @@ fn a_sub_agent_is_asked_by_its_own_transcript_and_its_parent_too() {
 }
 
 #[test]
+fn the_report_of_a_sub_agent_leaves_a_lesson_where_it_is_not_asked() {
+    let home = Home::new();
+    let of = |name: &str, calls| transcript(&home, name, &claude_run(calls, 10, "Bash"));
+    let (long, short) = (of("agent-a1.jsonl", 15), of("agent-a2.jsonl", 3));
+    const BROKER: &str = "The broker silently drops messages above 1 MB, so a batch must never have \
+        more than 200 orders, because otherwise nobody gets an acknowledgement.";
+    const CLOCK: &str = "The fake clock has to be installed before the loop is created, otherwise timers \
+        still use the real one, which is why nothing failed on a fast machine.";
+    let end = |event: &str, lesson: &str, path: &PathBuf, fields: Value| {
+        let report = format!("Done, PR 812 is open. {lesson}");
+        let own = json!({"hook_event_name": event, "last_assistant_message": report,
+            "agent_transcript_path": path});
+        let input = with(&with(&stop(&home, "s1", &short), &own), &fields);
+        is_question(&hook(&home, &["claude-code", event], &input))
+    };
+    let agent = |id: &str| json!({"agent_id": id, "agent_type": "engineer"});
+    let saved = || {
+        let list = answer(&home, &["list"]);
+        let items = list["items"].as_array().unwrap().iter();
+        items.map(|item| item["text"].as_str().unwrap().to_owned()).collect::<Vec<String>>()
+    };
+    assert!(!end("Stop", BROKER, &short, json!({})));
+    assert_eq!(saved(), Vec::<String>::new(), "an answer to a person");
+    assert!(!end("SubagentStop", BROKER, &short, agent("a2")));
+    assert_eq!(saved(), [BROKER]);
+    assert!(end("SubagentStop", CLOCK, &long, agent("a1")));
+    assert_eq!(saved(), [BROKER], "an agent that is asked knows it better");
+    let second = with(&agent("a1"), &json!({"stop_hook_active": true}));
+    assert!(!end("SubagentStop", CLOCK, &long, second));
+    assert_eq!(saved(), [CLOCK, BROKER], "it was asked, and did not say");
+    assert_eq!(log(&home), "");
+}
+
+#[test]
 fn each_client_is_asked_as_it_can_be() {
     let home = Home::new();
     let many = |event: &dyn Fn(usize) -> Value| (0..15).map(event).collect::<Vec<Value>>();

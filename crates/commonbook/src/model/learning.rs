@@ -1,13 +1,15 @@
-//! Learnings: what an agent explicitly says that it wants remembered.
+//! Learnings: what an agent says that it wants remembered, and what its report states for the next one.
 //!
-//! Nothing is guessed. A learning stands behind a label of `labels.txt` (`Remember:`, `Gotchas`, `Root
+//! A learning stands behind a label of `labels.txt` (`Remember:`, `Gotchas`, `Root
 //! cause:`, `For the next one:`) as a sentence, a list, a table, a section, or a type and a content; or in JSON with
 //! `remember`, which adds, or `MEMORIES`, which replaces. Ignored are sentences that only contain
 //! the word, questions, code, quotations, reports of work, and contexts that Commonbook gave to the agent.
+//! A report without a label has lessons where sentences read like one (`lesson.rs`).
 
 mod block;
 mod json;
 mod label;
+mod lesson;
 mod markdown;
 mod report;
 mod requests;
@@ -122,6 +124,16 @@ pub fn extract_learnings(message: &str) -> LearningUpdate {
     keep_distinct(&mut learned.append, &mut left_out);
     learned.left_out = left_out;
     learned
+}
+
+/// The lessons of a report that stand behind no label, the surest three. A reader may find that one is none.
+#[must_use]
+pub fn lessons_in_report(report: &str) -> Vec<Learning> {
+    let found = lesson::lessons_in_prose(&without_contexts(report)).into_iter();
+    let learning = |content| Learning { kind: LearningType::Context, content };
+    let mut lessons: Vec<Learning> = found.map(learning).collect();
+    keep_distinct(&mut lessons, &mut Vec::new());
+    lessons
 }
 
 /// Removes repetitions and texts that are no learnings, and limits their number.

@@ -16,9 +16,9 @@ use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::learning::{
     LEARNING_SORT_KEY, LearnRequest, LearnResult, Learning, LearningUpdate, StandingChange,
-    extract_learnings,
+    extract_learnings, lessons_in_report,
 };
-use crate::model::memory::{ListOrder, Memory, MemorySubject, MemoryType, SaveMemory};
+use crate::model::memory::{Importance, ListOrder, Memory, MemorySubject, MemoryType, SaveMemory};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::standing::{
     AddOutcome, StandingAction, StandingDocument, StandingItem, section_of,
@@ -55,11 +55,13 @@ impl Commonbook {
                 "the message is empty; expected the text of an agent's answer",
             ));
         }
-        let LearningUpdate { replace, append, left_out } =
-            extract_learnings(&without_control_characters(&request.message));
+        let message = without_control_characters(&request.message);
+        let LearningUpdate { replace, append, left_out } = extract_learnings(&message);
         let replaces = replace.is_some();
         let all: Vec<Learning> = replace.into_iter().flatten().chain(append).collect();
         let requests = all.iter().map(learning_request).collect::<Result<Vec<_>>>()?;
+        let is_unlabelled = requests.is_empty() && request.report;
+        let requests = if is_unlabelled { lesson_requests(&message)? } else { requests };
         let conversation =
             self.preferences.extracts(&caller.agent).then(|| conversation(request)).flatten();
         let conversation = conversation.map(conversation_request).transpose()?;
@@ -93,7 +95,9 @@ impl Commonbook {
         // The file belongs to the role, whichever user its agents work for.
         let is_shown = |memory: &&Memory| memory.subject() == MemorySubject::Project;
         let shown: Vec<Memory> = drafts.iter().filter(is_shown).cloned().collect();
-        let standing = file.filter(|_| caller.project.is_some() && !shown.is_empty());
+        // What only reads like a lesson is no standing instruction.
+        let is_standing = caller.project.is_some() && !shown.is_empty() && !is_unlabelled;
+        let standing = file.filter(|_| is_standing);
         let written =
             standing.map(|file| self.write_standing(&caller, &file, &shown, replaces, now));
         Ok(LearnResult { standing: written.transpose()?, ..once.answer })
@@ -234,6 +238,16 @@ fn learning_request(learning: &Learning) -> Result<SaveMemory> {
         metadata: [(LEARNING_SORT_KEY.to_owned(), Value::from(sort))].into_iter().collect(),
         ..SaveMemory::default()
     })
+}
+
+/// The lessons of a report without labels as requests to save memories.
+fn lesson_requests(report: &str) -> Result<Vec<SaveMemory>> {
+    let lessons = lessons_in_report(report);
+    let low = |lesson| {
+        let importance = Some(Importance::Low);
+        Ok(SaveMemory { importance, ..learning_request(lesson)? })
+    };
+    lessons.iter().map(low).collect()
 }
 
 /// The conversation without the contexts in it; `None` if nothing is left.

@@ -3,7 +3,7 @@
 use commonbook::base::error::ErrorKind;
 use commonbook::model::caller::Caller;
 use commonbook::model::learning::{LearnRequest, LearnResult};
-use commonbook::model::memory::Sharing;
+use commonbook::model::memory::{Importance, Sharing};
 use commonbook::prompt::context::ContextPreferences;
 use serde_json::json;
 
@@ -88,6 +88,38 @@ fn an_existing_standing_memory_gets_the_learning_and_none_is_created() {
     assert!(copy.starts_with(&world.home().join("backups").display().to_string()), "{copy}");
     let copied = std::fs::read_to_string(copy).unwrap();
     assert!(copied.contains("- Old item here\n- The loader forgets files <!--"), "{copied}");
+}
+
+#[test]
+fn a_report_without_labels_leaves_what_reads_like_a_lesson() {
+    let world = World::new();
+    let book = world.book.clone().with_home(world.home().to_owned());
+    let world = World { book, ..world };
+    let file = world.home().join("memories/engineer.md");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "# Engineer\n\n## Known Issues\n- Old item here\n").unwrap();
+    let here = caller("claude/engineer").in_project(Some(world.home().join("project")));
+    let lesson = "It took longer because the staging broker silently drops messages above 1 MB, so a batch \
+        must never have more than 200 orders.";
+    let report =
+        format!("The import runs again, all 114 tests are green.\n\nPR 812 is open. {lesson}");
+    let learn_from = |message: &str, report: bool| {
+        learn(&world, &here, json!({"message": message, "report": report}))
+    };
+    assert_eq!(learn_from(&report, false).learnings, []);
+    let labelled = learn_from(&format!("{report}\n\nLesson: tabs are four blanks"), true);
+    let texts = |back: &LearnResult| {
+        back.learnings.iter().map(|memory| memory.text.clone()).collect::<Vec<String>>()
+    };
+    assert_eq!(texts(&labelled), ["tabs are four blanks"], "its author has said what it learned");
+    let back = learn_from(&report, true);
+    assert_eq!(texts(&back), [lesson]);
+    assert_eq!(back.learnings[0].importance, Importance::Low);
+    assert_eq!(back.learnings[0].metadata["learning"], "context");
+    assert_eq!(back.standing, None, "no rule writes into an instruction");
+    assert_eq!(learn_from(&report, true).repeated, 1);
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(text.contains("tabs are four") && !text.contains("staging broker"), "{text}");
 }
 
 #[test]

@@ -247,10 +247,16 @@ class Verbs:
         return cast(models.Briefing, self.send(stepping("/v1/briefing", body, repeatable=False)))
 
     def learn(
-        self, message: str, *, prompt: str | None = None, user_id: str | None = None, idempotency_key: str | None = None,
+        self,
+        message: str,
+        *,
+        report: bool | None = None,
+        prompt: str | None = None,
+        user_id: str | None = None,
+        idempotency_key: str | None = None,
     ) -> models.LearnResult:
         """Saves what the final message of an agent marks as worth remembering: `Remember: …`, `Lesson: …`."""
-        body = given(message=message, prompt=prompt, user_id=user_id)
+        body = given(message=message, report=report, prompt=prompt, user_id=user_id)
         return cast(models.LearnResult, self.send(writing("POST", "/v1/learnings", body, key=idempotency_key)))
 
     def changes(

@@ -172,28 +172,31 @@ impl<'c> HookInvocation<'c> {
         };
         self.progress.keep(&record);
         record.complete()?;
+        if record.is_report {
+            // An agent that can be asked what it learned knows it better than a rule.
+            let is_due = self.question_is_due();
+            let warn = |error: &_| tracing::warn!(%error, "whether to ask is not known");
+            record.is_report = !is_due.inspect_err(warn).unwrap_or_default();
+        }
         self.progress.keep(&record);
         self.drain_spool(None);
         let written = record.write(&mut self.verbs);
         if !written.as_ref().is_err_and(|error| may_succeed_later(error, self.config)) {
             self.progress.forget();
         }
-        if written? == Some(0) {
-            self.ask()?;
+        if written? == Some(0) && self.question_is_due()? {
+            self.is_asked = question::note_asked(self.config.home()?, &self.input)?;
         }
         Ok(())
     }
 
-    /// Asks the agent once what it learned, if its run was long and saved nothing.
-    fn ask(&mut self) -> Result<()> {
+    /// Whether the agent is to be asked what it learned: its run was long and saved nothing, and nobody asked before.
+    fn question_is_due(&self) -> Result<bool> {
         let agent = self.input.agent(&self.client.agent);
         let settings = self.config.learning()?;
-        if self.config.preferences()?.settings(&agent).auto_inject
+        Ok(self.config.preferences()?.settings(&agent).auto_inject
             && question::is_due(&self.input, &settings)?
-        {
-            self.is_asked = question::note_asked(self.config.home()?, &self.input)?;
-        }
-        Ok(())
+            && !question::was_asked(self.config.home()?, &self.input))
     }
 
     /// Writes what earlier hooks could not write.

@@ -57,19 +57,29 @@ fn can_ask(input: &HookInput) -> bool {
     }
 }
 
+/// The file that notes that this agent was asked in this session; `None` if nothing tells its session from others.
+fn note_path(home: &Path, input: &HookInput) -> Option<PathBuf> {
+    let session = input.session.as_ref()?;
+    let subagent = input.subagent.as_ref();
+    let agent = subagent.and_then(|agent| agent.id.as_ref().or(agent.role.as_ref()));
+    let run = sha256(&format!("{}\n{session}\n{}", input.client, agent.map_or("", |id| id)));
+    Some(home.join(FOLDER).join(run))
+}
+
+/// Whether this agent was asked in this session before.
+pub(super) fn was_asked(home: &Path, input: &HookInput) -> bool {
+    note_path(home, input).is_some_and(|path| path.exists())
+}
+
 /// Notes in the home that this agent is asked in this session; `false` if it was asked before, or nothing tells
 /// its session from others.
 ///
 /// # Errors
 /// `unavailable` if the home cannot be written.
 pub(super) fn note_asked(home: &Path, input: &HookInput) -> Result<bool> {
-    let Some(session) = &input.session else { return Ok(false) };
-    let subagent = input.subagent.as_ref();
-    let agent = subagent.and_then(|agent| agent.id.as_ref().or(agent.role.as_ref()));
-    let run = sha256(&format!("{}\n{session}\n{}", input.client, agent.map_or("", |id| id)));
+    let Some(path) = note_path(home, input) else { return Ok(false) };
     let folder = home.join(FOLDER);
     atomic::create_folders(&folder)?;
-    let path = folder.join(run);
     match File::options().write(true).create_new(true).open(&path) {
         Ok(_) => {
             forget_oldest(&folder);

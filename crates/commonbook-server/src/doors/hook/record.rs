@@ -39,6 +39,9 @@ pub(super) struct HookRecord {
     /// The last message of the agent.
     message: Option<String>,
     is_subagent: bool,
+    /// Whether the message is read as the report of a delegated task.
+    #[serde(default)]
+    pub(super) is_report: bool,
 }
 
 impl HookRecord {
@@ -60,6 +63,7 @@ impl HookRecord {
             prompt: input.prompt.clone(),
             message: input.last_message.clone(),
             is_subagent: input.subagent.is_some(),
+            is_report: input.subagent.is_some() && input.moment == HookEvent::SubagentStop,
         })
     }
 
@@ -128,7 +132,8 @@ impl HookRecord {
             return Ok(None);
         };
         let prompt = self.prompt.clone();
-        let learn = LearnRequest { message, prompt, ..LearnRequest::default() };
+        let report = self.is_report;
+        let learn = LearnRequest { message, prompt, report, ..LearnRequest::default() };
         let session = self.session(verbs, caller)?;
         let agent: Agent = self.agent.as_str().parse()?;
         let caller = caller.clone().narrow_to(Some(agent.as_str()))?;

@@ -25,7 +25,7 @@ const CELL_WORDS_MIN: usize = 4;
 const ATTRIBUTION_WORDS_MAX: usize = 3;
 
 /// The marks of a checklist.
-const TASK_BOXES: [&str; 3] = ["[ ] ", "[x] ", "[X] "];
+pub(super) const TASK_BOXES: [&str; 3] = ["[ ] ", "[x] ", "[X] "];
 
 /// Beginnings of a sentence in which the agent speaks to its user, no longer about what it learned.
 const TALK_BEGINNINGS: [&str; 10] = [
@@ -308,7 +308,7 @@ fn has_words(text: &str, count: usize) -> bool {
 }
 
 /// Whether a text is somebody's words between quotation marks, and at most names who said it.
-fn is_quotation(text: &str) -> bool {
+pub(super) fn is_quotation(text: &str) -> bool {
     let masked = without_quotations(text);
     let (quoted, own): (Vec<&str>, Vec<&str>) = masked.split_whitespace().partition(|word| {
         word.trim_matches(|c: char| c.is_ascii_punctuation()).bytes().all(|b| b == b'x')
@@ -371,7 +371,7 @@ fn joined<'a>(lines: impl IntoIterator<Item = &'a MarkdownLine>) -> String {
 }
 
 /// The byte at which a part of a text begins in it.
-fn offset_in(text: &str, part: &str) -> usize {
+pub(super) fn offset_in(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
 }
 

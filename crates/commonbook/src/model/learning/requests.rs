@@ -9,7 +9,8 @@ use crate::model::memory::Memory;
 
 /// Saves what a message explicitly marks as worth remembering: what stands behind or below
 /// `Remember:`, `Lesson:`, `Gotchas`, `Root cause:`, `Decision:` or `What I learned`, and JSON with `remember` or
-/// `MEMORIES`, becomes a learning of yours. Skips learnings that you have saved or received before. To save one statement directly,
+/// `MEMORIES`, becomes a learning of yours. In a `report` without any of these, sentences that state what the next one
+/// must know do. Skips learnings that you have saved or received before. To save one statement directly,
 /// use `save_memory`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +22,10 @@ pub struct LearnRequest {
     /// a private conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
+    /// Whether the message is the report of an agent at the end of a delegated task. If no label marks a
+    /// learning in it, up to three sentences that read like lessons are saved, with low importance.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub report: bool,
     /// The user that the message was written to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = limits::USER_CHARS))]
