@@ -13,6 +13,7 @@ use commonbook::base::error::{Error, Result};
 use commonbook::model::agent::AgentName;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::import;
+use commonbook::model::memory::SaveMemory;
 use commonbook::model::origin::TextOrigin;
 use commonbook::model::search::SearchMemory;
 use commonbook::model::workspace::Workspace;
@@ -46,6 +47,9 @@ pub(super) struct RetrievalBench {
     /// The part of a conversation that becomes one memory
     #[arg(long, value_enum, default_value_t)]
     gran: MemoryGranularity,
+    /// Saves one memory after the other, as agents over MCP do: without sessions and times
+    #[arg(long)]
+    one_by_one: bool,
     /// A file for all rankings, one JSON object per question
     #[arg(long)]
     out: Option<PathBuf>,
@@ -83,7 +87,10 @@ impl RetrievalBench {
         let folder = super::bench_folder(None)?;
         let book = super::open_bench_book(folder.path(), Arc::new(SystemClock))?;
         self.by.give_embedder(&book, config)?;
-        let workspaces = import(&book, &data.memories)?;
+        let workspaces = match self.one_by_one {
+            true => save_one_by_one(&book, &data.memories)?,
+            false => import(&book, &data.memories)?,
+        };
         let built = super::rebuild(&book, data.memories.len())?;
         let answers = ask_all(&book, &workspaces, &data)?;
         if let Some((path, file)) = out.transpose()? {
@@ -137,6 +144,32 @@ pub(super) fn import(
             outcome.map_err(|error| error_at_line(&memory.place, &error))?;
         }
         bar.inc(chunk.len() as u64);
+    }
+    bar.finish_and_clear();
+    follow::find_mentions_with_progress(book)?;
+    Ok(workspaces)
+}
+
+/// Saves the memories one after the other, each by its speaker and now.
+fn save_one_by_one(
+    book: &Commonbook,
+    memories: &[DatasetMemory],
+) -> Result<BTreeMap<String, Workspace>> {
+    let bar = super::bench_progress_bar("saving", memories.len());
+    let mut workspaces = BTreeMap::new();
+    for DatasetMemory { place, conv, line } in memories {
+        let at_line = |error: Error| error_at_line(place, &error);
+        let text = |field: &str| line[field].as_str().unwrap_or_default();
+        let workspace: Workspace = conv.parse().map_err(at_line)?;
+        let speaker = AgentName::nearest_agent_name(text("speaker"), "speaker").map_err(at_line)?;
+        let caller = Caller::new(Some(speaker), workspace.clone(), EntryPoint::Mcp);
+        // The id of the data set, by which a hit is known.
+        let metadata = [("id".to_owned(), line["id"].clone())].into_iter().collect();
+        let request =
+            SaveMemory { text: text("text").to_owned(), metadata, ..SaveMemory::default() };
+        book.save_memory(&caller, &request).map_err(at_line)?;
+        workspaces.insert(conv.clone(), workspace);
+        bar.inc(1);
     }
     bar.finish_and_clear();
     follow::find_mentions_with_progress(book)?;
