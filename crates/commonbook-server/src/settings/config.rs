@@ -172,8 +172,7 @@ fn lasting_embedder(named: &str) -> Result<EmbedderSettings> {
         Ok(settings) => Ok(settings),
         Err(error) => {
             let error = Error::from(error);
-            let reason = error.message.strip_prefix("embedder: ").unwrap_or(&error.message);
-            Err(Error::new(ErrorKind::Invalid, reason))
+            Err(Error::new(ErrorKind::Invalid, error.reason()))
         }
     }
 }
@@ -784,10 +783,7 @@ impl Config {
         let read = commonbook::base::input::from_value::<T>(section.clone());
         let checked = read.and_then(|read| check(&read).map(|()| read));
         checked.map_err(|error| {
-            // The message of an invalid field begins with that field.
-            let own = error.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
-            let reason = error.message.strip_prefix(&own).unwrap_or(&error.message);
-            let reason = with_nearest_name(&without_texts(reason, &section));
+            let reason = with_nearest_name(&without_texts(error.reason(), &section));
             let field = match error.field {
                 Some(place) if place.starts_with('[') => place,
                 field => field.map(|field| format!(".{field}")).unwrap_or_default(),

@@ -193,6 +193,28 @@ impl Error {
         error
     }
 
+    /// The reason without the field that [`Self::invalid`] puts before it.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        let field = self.field.as_deref().unwrap_or_default();
+        let rest = self.message.strip_prefix(field).and_then(|rest| rest.strip_prefix(": "));
+        rest.unwrap_or(&self.message)
+    }
+
+    /// The field that a request lacks, if that is the error.
+    #[must_use]
+    pub fn missing_field(&self) -> Option<&str> {
+        self.message.strip_prefix("missing field `")?.strip_suffix('`')
+    }
+
+    /// The error of a part of a request, whose field stands at `place`: `entries[3]`. Without a field it stays as it is.
+    #[must_use]
+    pub fn in_part(self, place: &str) -> Self {
+        let Some(field) = &self.field else { return self };
+        let path = format!("{place}.{field}");
+        Self { message: format!("{path}: {}", self.reason()), ..self }.with_field(&path)
+    }
+
     /// Sets the field that is wrong.
     #[must_use]
     pub fn with_field(mut self, field: &str) -> Self {

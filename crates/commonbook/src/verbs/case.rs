@@ -71,7 +71,7 @@ impl Commonbook {
             let id = MemoryId::new(&*self.ids, now);
             let memory = entry.memory(caller, Some(&request.key), id, now);
             Ok(EntryDraft {
-                memory: memory.map_err(|error| in_batch(place, error))?,
+                memory: memory.map_err(|error| error.in_part(&format!("entries[{place}]")))?,
                 supersedes: entry.supersedes.clone(),
             })
         };
@@ -461,14 +461,6 @@ fn supersede(
     MemoryChange { kind: EventKind::MemorySuperseded, fields: &[], caller, now }
         .write(tx, &before, after)
         .map(drop)
-}
-
-/// The error of one entry of a batch, with its index in the batch.
-fn in_batch(place: usize, error: Error) -> Error {
-    let Some(field) = &error.field else { return error };
-    let path = format!("entries[{place}].{field}");
-    let reason = error.message.strip_prefix(&format!("{field}: ")).unwrap_or(&error.message);
-    Error { message: format!("{path}: {reason}"), ..error }.with_field(&path)
 }
 
 /// The error of a batch of one entry, as an error of that entry.

@@ -95,9 +95,10 @@ impl Commonbook {
         let now = self.clock.now();
         let drafts = self
             .drafts(caller, &request.memories, now)
-            .map_err(|(place, error)| in_batch(place, error))?;
+            .map_err(|(place, error)| error.in_part(&format!("memories[{place}]")))?;
         let once = self.write_once(caller, now, request, move |tx, scope| {
-            keep_all(tx, scope, &drafts).map_err(|(place, error)| in_batch(place, error))
+            keep_all(tx, scope, &drafts)
+                .map_err(|(place, error)| error.in_part(&format!("memories[{place}]")))
         })?;
         Ok(Page { items: save_results(once, caller.door), next: None })
     }
@@ -460,15 +461,6 @@ fn save_results(once: WriteAnswer<Vec<SaveRecord>>, door: EntryPoint) -> Vec<Sav
         SaveResult { stale: saved.stale, ..result }
     };
     once.answer.into_iter().map(result).collect()
-}
-
-/// The error of one request of a batch, with its index in the batch. An error without a field stays
-/// unchanged.
-fn in_batch(place: usize, error: Error) -> Error {
-    let Some(field) = &error.field else { return error };
-    let path = format!("memories[{place}].{field}");
-    let reason = error.message.strip_prefix(&format!("{field}: ")).unwrap_or(&error.message);
-    Error { message: format!("{path}: {reason}"), ..error }.with_field(&path)
 }
 
 fn keep_all(
