@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::verbs::names;
 use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
 use rmcp::transport::TokioChildProcess;
@@ -82,7 +83,7 @@ fn first_agent_saves(home: &Path) -> Result<String> {
     print_detail(&format!("“{}”", arguments["text"].as_str().unwrap_or_default()));
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| step_error("cannot start the runtime", error))?;
-    let saved = runtime.block_on(call_tool(home, "save_memory", &arguments))?;
+    let saved = runtime.block_on(call_tool(home, names::SAVE_MEMORY, &arguments))?;
     let id = saved["memory"]["id"].as_str().unwrap_or_default().to_owned();
     check_step(
         saved["memory"]["owner"] == FIRST_AGENT && !id.is_empty(),

@@ -40,6 +40,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::export::ExportWorkspace;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, StoreLoss};
+use commonbook::verbs::names;
 use commonbook_text::nearest::nearest_name;
 use tokio_util::sync::CancellationToken;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
@@ -510,7 +511,7 @@ fn run_export(
             let server = RestClient::new(address, COMMAND_TIMEOUT);
             let page_of = |request: &ExportWorkspace| {
                 let request = serde_json::to_value(request).map_err(page_error)?;
-                input::from_value(server.call_named("export_workspace", &caller, request)?)
+                input::from_value(server.call_named(names::EXPORT_WORKSPACE, &caller, request)?)
             };
             export.run(page_of, &caller, home)
         }

@@ -28,6 +28,7 @@ mod learn;
 mod list;
 mod loss;
 mod memory;
+pub mod names;
 mod near;
 mod ops;
 mod outdated;

@@ -609,6 +609,26 @@ fn no_parameter_is_a_tuple() {
 }
 
 #[test]
+fn the_name_of_a_verb_is_written_once() {
+    let list = "crates/commonbook/src/verbs/names.rs";
+    let text = read(list);
+    let names = text.lines().filter_map(|line| line.trim().split('"').nth(1));
+    // A single word also names a prompt, a command or a measure.
+    let names: Vec<&str> = names.filter(|name| name.contains('_')).collect();
+    assert!(names.len() > 100, "the list has another form");
+    let mut found = Vec::new();
+    for source in sources().iter().filter(|source| source.path != list) {
+        for (number, line) in source.code().filter(|(_, line)| !line.trim().starts_with("//")) {
+            let mut literals = line.split('"').skip(1).step_by(2);
+            if literals.any(|literal| names.contains(&literal)) {
+                found.push(format!("{}:{number}", source.path));
+            }
+        }
+    }
+    assert!(found.is_empty(), "use commonbook::verbs::names: {found:#?}");
+}
+
+#[test]
 fn a_file_of_unit_tests_is_compiled_for_tests_alone() {
     let all = sources();
     let tests: Vec<&str> =

@@ -5,11 +5,12 @@ use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::model::caller::Caller;
 use commonbook::model::handoff::Handoff;
+use commonbook::verbs::names;
 
 use crate::calls::verb::Verb;
 
 /// Verbs whose text tells the ends of the caller's handoffs itself.
-const TELLING_VERBS: [&str; 2] = ["get_briefing", "get_context"];
+const TELLING_VERBS: [&str; 2] = [names::GET_BRIEFING, names::GET_CONTEXT];
 
 /// The ends of the caller's handoffs of which it has not heard, as text for a model, after a call of this verb that
 /// went well. Empty if there are none, or if the verb tells them itself.

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use commonbook::base::error::{Error, NAMELESS_OWNER_HINT, REQUEST_SHAPE_HINT};
+use commonbook::verbs::names;
 
 use crate::calls::verb::{self, ACTION, JoinedTool, ToolSelection, Verb, VerbCommandName};
 
@@ -41,13 +42,13 @@ impl TypedCommand {
 
 /// The commands that stand for verbs without one of their own.
 const SUBSTITUTE_COMMANDS: [(&str, &str); 7] = [
-    ("forget_memories", "forget --topic"),
-    ("get_certificate", "forget --certificate"),
-    ("import_memories", "import"),
-    ("export_workspace", "export"),
-    ("memory_at", "show --at TIME"),
-    ("purge_since", "purge --since TIME"),
-    ("recall", "context"),
+    (names::FORGET_MEMORIES, "forget --topic"),
+    (names::GET_CERTIFICATE, "forget --certificate"),
+    (names::IMPORT_MEMORIES, "import"),
+    (names::EXPORT_WORKSPACE, "export"),
+    (names::MEMORY_AT, "show --at TIME"),
+    (names::PURGE_SINCE, "purge --since TIME"),
+    (names::RECALL, "context"),
 ];
 
 /// The same error with a hint that a caller at this door can follow.
@@ -79,7 +80,7 @@ fn shape_hint(door: HintDoor<'_>) -> String {
 fn nameless_owner_hint(error: &Error, door: HintDoor<'_>) -> String {
     let caller = error.mismatch.as_ref().map_or("NAME", |mismatch| &mismatch.caller);
     let call = match door {
-        HintDoor::Mcp(tools) if tools.offers("adopt_memories") => {
+        HintDoor::Mcp(tools) if tools.offers(names::ADOPT_MEMORIES) => {
             format!("`adopt_memories` {{\"agent_name\": \"{caller}\", \"owner\": \"anonymous\"}}")
         }
         HintDoor::Rest => format!(
@@ -96,20 +97,15 @@ fn nameless_owner_hint(error: &Error, door: HintDoor<'_>) -> String {
 /// The message of an error for a person who typed this command: a field of the request has the name of
 /// its flag.
 pub(crate) fn message_in_flags(error: &Error, command: &TypedCommand) -> String {
-    let message = &error.message;
-    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
-    if let Some(flag) = missing.and_then(|field| command.flag_of(field)) {
+    if let Some(flag) = error.missing_field().and_then(|field| command.flag_of(field)) {
         return match flag.as_str() {
             "reason" => "say why: --reason \"…\"".to_owned(),
             _ => format!("--{flag} is missing"),
         };
     }
-    let field = error.field.as_deref().unwrap_or_default();
-    let (Some(reason), Some(flag)) =
-        (message.strip_prefix(&format!("{field}: ")), command.flag_of(field))
-    else {
-        return message.clone();
-    };
+    let reason = error.reason();
+    let flag = error.field.as_deref().and_then(|field| command.flag_of(field));
+    let Some(flag) = flag.filter(|_| reason != error.message) else { return error.message.clone() };
     if flag == "reason" && reason == "must not be empty" {
         return "say why: --reason \"…\"".to_owned();
     }
@@ -123,7 +119,7 @@ pub(crate) fn message_in_flags(error: &Error, command: &TypedCommand) -> String 
 }
 
 /// Verbs of several things, with the verb of one of them that an action calls.
-const ACTIONS_FOR_VERBS: [(&str, &str); 1] = [("append_entries", "append_entry")];
+const ACTIONS_FOR_VERBS: [(&str, &str); 1] = [(names::APPEND_ENTRIES, names::APPEND_ENTRY)];
 
 /// A hint for a person who typed this command: a field of the request in backticks has the name of its flag.
 pub(crate) fn hint_in_flags(hint: &str, command: &TypedCommand) -> String {

@@ -14,6 +14,7 @@ use commonbook::base::error::Result;
 use commonbook::base::input::EmptyText;
 use commonbook::model::caller::Caller;
 use commonbook::model::session::SessionUse;
+use commonbook::verbs::names;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -308,103 +309,108 @@ fn memory_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Destroys, Reads};
     type C = Commonbook;
     vec![
-        verb("save_memory", Adds, C::save_beside_others)
+        verb(names::SAVE_MEMORY, Adds, C::save_beside_others)
             .post("/v1/memories")
-            .list_body("save_memories", "memories")
+            .list_body(names::SAVE_MEMORIES, "memories")
             .core_tool()
             .command("save"),
-        verb("search_memory", Reads, C::search_memory)
+        verb(names::SEARCH_MEMORY, Reads, C::search_memory)
             .get("/v1/memories/search")
             .core_tool()
             .command("search")
             .needs_follower(Follower::Index)
             .needs_follower_for("entity", Follower::Mentions),
-        verb("get_memory", Reads, C::get_memories)
+        verb(names::GET_MEMORY, Reads, C::get_memories)
             .get("/v1/memories/{id}")
             .core_tool()
             .command("show")
             // What is opened belongs to what the session received.
             .session(SessionUse::Joins),
-        verb("memory_at", Reads, C::memory_at).tool(),
-        verb("list_memories", Reads, C::list_memories)
+        verb(names::MEMORY_AT, Reads, C::memory_at).tool(),
+        verb(names::LIST_MEMORIES, Reads, C::list_memories)
             .get("/v1/memories")
             .team_tool()
             .command("list"),
-        verb("diff_memories", Reads, C::diff_memories).get("/v1/memories/diff").command("diff"),
-        verb("update_memory", Changes, C::update_memory)
+        verb(names::DIFF_MEMORIES, Reads, C::diff_memories)
+            .get("/v1/memories/diff")
+            .command("diff"),
+        verb(names::UPDATE_MEMORY, Changes, C::update_memory)
             .rest(Method::PATCH, "/v1/memories/{id}")
             .core_tool()
             .command("update"),
-        verb("delete_memory", Destroys, C::delete_memory)
+        verb(names::DELETE_MEMORY, Destroys, C::delete_memory)
             .rest(Method::DELETE, "/v1/memories/{id}")
             .core_tool()
             .command("delete")
             .session(SessionUse::Joins),
-        verb("restore_memory", Changes, C::restore_memory)
+        verb(names::RESTORE_MEMORY, Changes, C::restore_memory)
             .post("/v1/memories/{id}/restore")
             .tool()
             .command("restore"),
-        verb("purge_memory", Destroys, C::purge_memory)
+        verb(names::PURGE_MEMORY, Destroys, C::purge_memory)
             .post("/v1/memories/{id}/purge")
             .tool()
             .command("purge"),
-        verb("purge_since", Destroys, C::purge_since)
+        verb(names::PURGE_SINCE, Destroys, C::purge_since)
             .post("/v1/memories/purge")
             .tool()
-            .command_of("purge_memory", "since"),
-        verb("adopt_memories", Changes, C::adopt_memories)
+            .command_of(names::PURGE_MEMORY, "since"),
+        verb(names::ADOPT_MEMORIES, Changes, C::adopt_memories)
             .post("/v1/memories/adopt")
             .tool()
             .command("adopt")
             .keeps_empty_texts()
             .session(SessionUse::Unused),
-        verb("move_memories", Changes, C::move_memories)
+        verb(names::MOVE_MEMORIES, Changes, C::move_memories)
             .post("/v1/memories/move")
             .command("workspace move")
             .keeps_empty_texts()
             .session(SessionUse::Unused),
-        verb("undo_operation", Adds, C::undo_operation)
+        verb(names::UNDO_OPERATION, Adds, C::undo_operation)
             .post("/v1/operations/{operation_id}/undo")
             .tool()
             .command("undo")
             .session(SessionUse::Unused),
-        verb("list_users", Reads, C::list_users).get("/v1/users").tool().command("users"),
-        verb("memory_history", Reads, C::memory_history)
+        verb(names::LIST_USERS, Reads, C::list_users).get("/v1/users").tool().command("users"),
+        verb(names::MEMORY_HISTORY, Reads, C::memory_history)
             .get("/v1/memories/{id}/history")
             .tool()
             .command("history"),
-        verb("explain_sight", Reads, C::explain_sight)
+        verb(names::EXPLAIN_SIGHT, Reads, C::explain_sight)
             .get("/v1/memories/{id}/sight")
             .command("why"),
-        verb("get_memory_stats", Reads, C::get_memory_stats)
+        verb(names::GET_MEMORY_STATS, Reads, C::get_memory_stats)
             .get("/v1/stats")
             .tool()
             .command("stats"),
-        verb("list_agents", Reads, C::list_agents).get("/v1/agents").team_tool().command("agents"),
-        verb("get_agent", Reads, C::get_agent)
+        verb(names::LIST_AGENTS, Reads, C::list_agents)
+            .get("/v1/agents")
+            .team_tool()
+            .command("agents"),
+        verb(names::GET_AGENT, Reads, C::get_agent)
             .get("/v1/agents/{name}")
             .tool()
             .command("agent show"),
-        verb("list_events", Reads, C::list_events).get("/v1/events").tool().command("events"),
-        verb("get_event_rates", Reads, C::get_event_rates).command("rates"),
-        verb("list_quarantined", Reads, C::list_quarantined)
+        verb(names::LIST_EVENTS, Reads, C::list_events).get("/v1/events").tool().command("events"),
+        verb(names::GET_EVENT_RATES, Reads, C::get_event_rates).command("rates"),
+        verb(names::LIST_QUARANTINED, Reads, C::list_quarantined)
             .get("/v1/quarantine")
             .tool()
             .command("review"),
-        verb("appeal_memory", Changes, C::appeal_memory)
+        verb(names::APPEAL_MEMORY, Changes, C::appeal_memory)
             .post("/v1/memories/{id}/appeal")
             .tool()
             .command("appeal"),
-        verb("release_memory", Changes, C::release_memory)
+        verb(names::RELEASE_MEMORY, Changes, C::release_memory)
             .post("/v1/memories/{id}/release")
             .tool()
             .command("release")
             .session(SessionUse::Unused),
-        verb("save_memories", Adds, C::save_memories).tool().command("batch"),
-        verb("import_memories", Adds, C::import_memories)
+        verb(names::SAVE_MEMORIES, Adds, C::save_memories).tool().command("batch"),
+        verb(names::IMPORT_MEMORIES, Adds, C::import_memories)
             .post("/v1/memories/import")
             .session(SessionUse::Unused),
-        verb("export_workspace", Reads, C::export_workspace)
+        verb(names::EXPORT_WORKSPACE, Reads, C::export_workspace)
             .get("/v1/export")
             .session(SessionUse::Unused),
     ]
@@ -414,10 +420,10 @@ fn token_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Destroys, Reads};
     type C = Commonbook;
     let verbs = vec![
-        verb("create_token", Adds, C::create_token).command("token create"),
-        verb("list_tokens", Reads, C::list_tokens).command("token list"),
-        verb("revoke_token", Destroys, C::revoke_token).command("token revoke"),
-        verb("rotate_token", Changes, C::rotate_token).command("token rotate"),
+        verb(names::CREATE_TOKEN, Adds, C::create_token).command("token create"),
+        verb(names::LIST_TOKENS, Reads, C::list_tokens).command("token list"),
+        verb(names::REVOKE_TOKEN, Destroys, C::revoke_token).command("token revoke"),
+        verb(names::ROTATE_TOKEN, Changes, C::rotate_token).command("token rotate"),
     ];
     verbs.into_iter().map(|verb| verb.session(SessionUse::Unused)).collect()
 }
@@ -426,12 +432,12 @@ fn webhook_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Destroys, Reads};
     type C = Commonbook;
     let verbs = vec![
-        verb("add_webhook", Adds, C::add_webhook).command("webhook add"),
-        verb("list_webhooks", Reads, C::list_webhooks).command("webhook list"),
-        verb("get_webhook", Reads, C::get_webhook).command("webhook show"),
-        verb("remove_webhook", Destroys, C::remove_webhook).command("webhook remove"),
-        verb("retry_delivery", Changes, C::retry_delivery).command("webhook retry"),
-        verb("test_webhook", Adds, C::test_webhook).command("webhook test"),
+        verb(names::ADD_WEBHOOK, Adds, C::add_webhook).command("webhook add"),
+        verb(names::LIST_WEBHOOKS, Reads, C::list_webhooks).command("webhook list"),
+        verb(names::GET_WEBHOOK, Reads, C::get_webhook).command("webhook show"),
+        verb(names::REMOVE_WEBHOOK, Destroys, C::remove_webhook).command("webhook remove"),
+        verb(names::RETRY_DELIVERY, Changes, C::retry_delivery).command("webhook retry"),
+        verb(names::TEST_WEBHOOK, Adds, C::test_webhook).command("webhook test"),
     ];
     verbs.into_iter().map(|verb| verb.session(SessionUse::Unused)).collect()
 }
@@ -440,77 +446,78 @@ fn context_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Reads};
     type C = Commonbook;
     vec![
-        verb("get_context", Reads, C::get_context)
+        verb(names::GET_CONTEXT, Reads, C::get_context)
             .post("/v1/context")
             .core_tool()
             .command("context")
             .session(SessionUse::Begins)
             .needs_follower(Follower::Index)
             .in_project(),
-        verb("get_briefing", Changes, C::get_briefing)
+        verb(names::GET_BRIEFING, Changes, C::get_briefing)
             .post("/v1/briefing")
             .tool()
             .command("briefing")
             .needs_follower_for("prompt", Follower::Index)
             .in_project(),
-        verb("list_contexts", Reads, C::list_contexts)
+        verb(names::LIST_CONTEXTS, Reads, C::list_contexts)
             .get("/v1/contexts")
             .tool()
             .command("contexts"),
-        verb("explain_context", Reads, C::explain_context)
+        verb(names::EXPLAIN_CONTEXT, Reads, C::explain_context)
             .get("/v1/contexts/{context}")
             .tool()
             .command("explain")
             .in_project(),
-        verb("recall", Reads, C::recall).needs_follower(Follower::Index),
-        verb("learn", Adds, C::learn).post("/v1/learnings").tool().command("learn").in_project(),
+        verb(names::RECALL, Reads, C::recall).needs_follower(Follower::Index),
+        verb(names::LEARN, Adds, C::learn)
+            .post("/v1/learnings")
+            .tool()
+            .command("learn")
+            .in_project(),
     ]
 }
-
-/// The verb of a person's agreement, which holds in the home of this machine.
-pub(crate) const AGREE_STANDING: &str = "agree_standing";
 
 fn standing_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Destroys, Reads};
     type C = Commonbook;
     let verbs = vec![
-        verb("list_standing", Reads, C::list_standing)
+        verb(names::LIST_STANDING, Reads, C::list_standing)
             .get("/v1/standing")
             .tool()
             .command("memory status"),
-        verb("read_standing", Reads, C::read_standing)
+        verb(names::READ_STANDING, Reads, C::read_standing)
             .get("/v1/standing/{role}")
             .tool()
             .command("memory show"),
-        verb("preview_standing", Reads, C::preview_standing).command("memory preview"),
-        verb(AGREE_STANDING, Changes, C::agree_standing).command("memory agree"),
-        verb("add_standing", Adds, C::add_standing)
+        verb(names::PREVIEW_STANDING, Reads, C::preview_standing).command("memory preview"),
+        verb(names::AGREE_STANDING, Changes, C::agree_standing).command("memory agree"),
+        verb(names::ADD_STANDING, Adds, C::add_standing)
             .post("/v1/standing/{role}/items")
             .tool()
             .command("memory add"),
-        verb("remove_standing", Destroys, C::remove_standing)
+        verb(names::REMOVE_STANDING, Destroys, C::remove_standing)
             .rest(Method::DELETE, "/v1/standing/{role}/items")
             .tool()
             .command("memory remove"),
-        verb("clean_standing", Destroys, C::clean_standing)
+        verb(names::CLEAN_STANDING, Destroys, C::clean_standing)
             .post("/v1/standing/{role}/clean")
             .tool()
             .command("memory clean"),
-        verb("optimize_standing", Destroys, C::optimize_standing)
+        verb(names::OPTIMIZE_STANDING, Destroys, C::optimize_standing)
             .post("/v1/standing/{role}/optimize")
             .command("memory optimize"),
-        verb("standing_history", Reads, C::standing_history)
+        verb(names::STANDING_HISTORY, Reads, C::standing_history)
             .get("/v1/standing/{role}/versions")
             .tool()
             .command("memory history"),
-        verb("restore_standing", Changes, C::restore_standing)
+        verb(names::RESTORE_STANDING, Changes, C::restore_standing)
             .post("/v1/standing/{role}/restore")
             .tool()
             .command("memory restore"),
-        verb("init_standing", Changes, C::init_standing)
+        verb(names::INIT_STANDING, Changes, C::init_standing)
             .post("/v1/standing")
             .command("memory init"),
-        verb("route_standing", Reads, C::route_standing)
+        verb(names::ROUTE_STANDING, Reads, C::route_standing)
             .get("/v1/roles/match")
             .command("memory route"),
     ];
@@ -524,69 +531,69 @@ fn session_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Destroys, Reads};
     type C = Commonbook;
     vec![
-        verb("changes_since", Changes, C::changes_since)
+        verb(names::CHANGES_SINCE, Changes, C::changes_since)
             .get("/v1/changes")
             .team_tool()
             .command("changes")
             .session(Unused),
-        verb("mark_read", Changes, C::mark_read)
+        verb(names::MARK_READ, Changes, C::mark_read)
             .post("/v1/changes/mark")
             .tool()
             .command("mark")
             .session(Unused),
-        verb("start_session", Adds, C::start_session)
+        verb(names::START_SESSION, Adds, C::start_session)
             .post("/v1/sessions")
             .team_tool()
             .command("session start")
             .session(Unused),
-        verb("end_session", Changes, C::end_session)
+        verb(names::END_SESSION, Changes, C::end_session)
             .post("/v1/sessions/{session}/end")
             .team_tool()
             .command("session end")
             .session(Joins),
-        verb("touch_session", Changes, C::touch_session)
+        verb(names::TOUCH_SESSION, Changes, C::touch_session)
             .post("/v1/sessions/{session}/touch")
             .tool()
             .command("session touch")
             .session(Unused),
-        verb("resume_session", Changes, C::resume_session)
+        verb(names::RESUME_SESSION, Changes, C::resume_session)
             .post("/v1/sessions/{session}/resume")
             .team_tool()
             .command("resume")
             .session(Unused),
-        verb("create_checkpoint", Adds, C::create_checkpoint)
+        verb(names::CREATE_CHECKPOINT, Adds, C::create_checkpoint)
             .post("/v1/checkpoints")
             .team_tool()
             .command("checkpoint")
             .session(Joins),
-        verb("checkpoint_and_summarise", Adds, C::checkpoint_and_summarise)
+        verb(names::CHECKPOINT_AND_SUMMARISE, Adds, C::checkpoint_and_summarise)
             .post("/v1/checkpoints/summarise")
             .tool()
             .command("summarise")
             .session(Joins),
-        verb("get_checkpoint", Reads, C::get_checkpoint)
+        verb(names::GET_CHECKPOINT, Reads, C::get_checkpoint)
             .get("/v1/checkpoints/{checkpoint}")
             .tool()
             .command("session checkpoint"),
-        verb("archive_checkpoint", Changes, C::archive_checkpoint)
+        verb(names::ARCHIVE_CHECKPOINT, Changes, C::archive_checkpoint)
             .post("/v1/checkpoints/{checkpoint}/archive")
             .tool()
             .command("session archive-checkpoint")
             .session(Unused),
-        verb("delete_checkpoint", Destroys, C::delete_checkpoint)
+        verb(names::DELETE_CHECKPOINT, Destroys, C::delete_checkpoint)
             .rest(Method::DELETE, "/v1/checkpoints/{checkpoint}")
             .tool()
             .command("session delete-checkpoint"),
-        verb("list_checkpoints", Reads, C::list_checkpoints)
+        verb(names::LIST_CHECKPOINTS, Reads, C::list_checkpoints)
             .get("/v1/checkpoints")
             .tool()
             .command("checkpoints")
             .session(Joins),
-        verb("get_session", Reads, C::get_session)
+        verb(names::GET_SESSION, Reads, C::get_session)
             .get("/v1/sessions/{session}")
             .tool()
             .command("session show"),
-        verb("list_sessions", Reads, C::list_sessions)
+        verb(names::LIST_SESSIONS, Reads, C::list_sessions)
             .get("/v1/sessions")
             .tool()
             .command("session list"),
@@ -597,59 +604,68 @@ fn case_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Reads};
     type C = Commonbook;
     vec![
-        verb("open_case", Adds, C::open_case).post("/v1/cases").team_tool().command("case open"),
-        verb("append_entry", Adds, C::append_entry).command("case append"),
-        verb("append_entries", Adds, C::append_entries)
+        verb(names::OPEN_CASE, Adds, C::open_case)
+            .post("/v1/cases")
+            .team_tool()
+            .command("case open"),
+        verb(names::APPEND_ENTRY, Adds, C::append_entry).command("case append"),
+        verb(names::APPEND_ENTRIES, Adds, C::append_entries)
             .post("/v1/cases/{key}/entries")
-            .list_body("append_entries", "entries")
+            .list_body(names::APPEND_ENTRIES, "entries")
             .team_tool()
             .command("case batch"),
-        verb("read_case", Changes, C::read_case)
+        verb(names::READ_CASE, Changes, C::read_case)
             .get("/v1/cases/{key}/entries")
             .team_tool()
             .command("case read")
             .session(SessionUse::Unused),
-        verb("get_case_context", Reads, C::get_case_context)
+        verb(names::GET_CASE_CONTEXT, Reads, C::get_case_context)
             .get("/v1/cases/{key}/context")
             .tool()
             .command("case context"),
-        verb("digest_case", Adds, C::digest_case)
+        verb(names::DIGEST_CASE, Adds, C::digest_case)
             .post("/v1/cases/{key}/digest")
             .tool()
             .command("case digest"),
-        verb("list_proposals", Reads, C::list_proposals)
+        verb(names::LIST_PROPOSALS, Reads, C::list_proposals)
             .get("/v1/cases/{key}/proposals")
             .tool()
             .command("case proposals"),
-        verb("decide_proposal", Changes, C::decide_proposal)
+        verb(names::DECIDE_PROPOSAL, Changes, C::decide_proposal)
             .post("/v1/cases/{key}/decide")
             .tool()
             .command("case decide"),
-        verb("branch_case", Adds, C::branch_case)
+        verb(names::BRANCH_CASE, Adds, C::branch_case)
             .post("/v1/cases/{key}/branch")
             .tool()
             .command("case branch"),
-        verb("merge_case", Changes, C::merge_case)
+        verb(names::MERGE_CASE, Changes, C::merge_case)
             .post("/v1/cases/{key}/merge")
             .tool()
             .command("case merge"),
-        verb("get_case", Reads, C::get_case).get("/v1/cases/{key}").tool().command("case show"),
-        verb("list_cases", Reads, C::list_cases).get("/v1/cases").team_tool().command("case list"),
-        verb("list_branches", Reads, C::list_branches).command("case branches"),
-        verb("count_unread", Reads, C::count_unread).command("case unread"),
-        verb("update_case", Changes, C::update_case)
+        verb(names::GET_CASE, Reads, C::get_case)
+            .get("/v1/cases/{key}")
+            .tool()
+            .command("case show"),
+        verb(names::LIST_CASES, Reads, C::list_cases)
+            .get("/v1/cases")
+            .team_tool()
+            .command("case list"),
+        verb(names::LIST_BRANCHES, Reads, C::list_branches).command("case branches"),
+        verb(names::COUNT_UNREAD, Reads, C::count_unread).command("case unread"),
+        verb(names::UPDATE_CASE, Changes, C::update_case)
             .rest(Method::PATCH, "/v1/cases/{key}")
             .tool()
             .command("case update"),
-        verb("close_case", Changes, C::close_case)
+        verb(names::CLOSE_CASE, Changes, C::close_case)
             .post("/v1/cases/{key}/close")
             .team_tool()
             .command("case close"),
-        verb("archive_case", Changes, C::archive_case)
+        verb(names::ARCHIVE_CASE, Changes, C::archive_case)
             .post("/v1/cases/{key}/archive")
             .tool()
             .command("case archive"),
-        verb("reopen_case", Changes, C::reopen_case)
+        verb(names::REOPEN_CASE, Changes, C::reopen_case)
             .post("/v1/cases/{key}/reopen")
             .tool()
             .command("case reopen"),
@@ -660,35 +676,35 @@ fn handoff_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Reads};
     type C = Commonbook;
     vec![
-        verb("create_handoff", Adds, C::create_handoff)
+        verb(names::CREATE_HANDOFF, Adds, C::create_handoff)
             .post("/v1/handoffs")
             .core_tool()
             .command("handoff create"),
-        verb("list_handoffs", Reads, C::list_handoffs)
+        verb(names::LIST_HANDOFFS, Reads, C::list_handoffs)
             .get("/v1/handoffs")
             .team_tool()
             .command("handoff list"),
-        verb("get_handoff", Reads, C::get_handoff)
+        verb(names::GET_HANDOFF, Reads, C::get_handoff)
             .get("/v1/handoffs/{handoff}")
             .tool()
             .command("handoff show"),
-        verb("accept_handoff", Changes, C::accept_handoff)
+        verb(names::ACCEPT_HANDOFF, Changes, C::accept_handoff)
             .post("/v1/handoffs/{handoff}/accept")
-            .core_tool_or("list_handoffs")
+            .core_tool_or(names::LIST_HANDOFFS)
             .command("handoff accept"),
-        verb("complete_handoff", Changes, C::complete_handoff)
+        verb(names::COMPLETE_HANDOFF, Changes, C::complete_handoff)
             .post("/v1/handoffs/{handoff}/complete")
             .core_tool()
             .command("handoff complete"),
-        verb("reject_handoff", Changes, C::reject_handoff)
+        verb(names::REJECT_HANDOFF, Changes, C::reject_handoff)
             .post("/v1/handoffs/{handoff}/reject")
             .team_tool()
             .command("handoff reject"),
-        verb("withdraw_handoff", Changes, C::withdraw_handoff)
+        verb(names::WITHDRAW_HANDOFF, Changes, C::withdraw_handoff)
             .post("/v1/handoffs/{handoff}/withdraw")
             .tool()
             .command("handoff withdraw"),
-        verb("get_collaborations", Reads, C::get_collaborations)
+        verb(names::GET_COLLABORATIONS, Reads, C::get_collaborations)
             .get("/v1/collaborations")
             .tool()
             .command("handoff graph"),
@@ -699,63 +715,66 @@ fn entity_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Reads};
     type C = Commonbook;
     let verbs = vec![
-        verb("resolve_entity", Adds, C::resolve_entity)
+        verb(names::RESOLVE_ENTITY, Adds, C::resolve_entity)
             .post("/v1/entities/resolve")
             .team_tool()
             .command("entity resolve"),
-        verb("find_entity", Reads, C::find_entity)
+        verb(names::FIND_ENTITY, Reads, C::find_entity)
             .get("/v1/entities/find")
             .tool()
             .command("entity find"),
-        verb("get_entity", Reads, C::get_entity)
+        verb(names::GET_ENTITY, Reads, C::get_entity)
             .get("/v1/entities/{entity}")
             .team_tool()
             .command("entity show"),
-        verb("list_entities", Reads, C::list_entities)
+        verb(names::LIST_ENTITIES, Reads, C::list_entities)
             .get("/v1/entities")
             .team_tool()
             .command("entity list"),
-        verb("entity_mentions", Reads, C::entity_mentions)
+        verb(names::ENTITY_MENTIONS, Reads, C::entity_mentions)
             .get("/v1/entities/{entity}/mentions")
             .tool()
             .command("entity mentions"),
-        verb("merge_entities", Changes, C::merge_entities)
+        verb(names::MERGE_ENTITIES, Changes, C::merge_entities)
             .post("/v1/entities/merge")
             .tool()
             .command("entity merge"),
-        verb("unmerge_entities", Changes, C::unmerge_entities)
+        verb(names::UNMERGE_ENTITIES, Changes, C::unmerge_entities)
             .post("/v1/entities/{source}/unmerge")
             .tool()
             .command("entity unmerge"),
-        verb("rename_entity", Changes, C::rename_entity)
+        verb(names::RENAME_ENTITY, Changes, C::rename_entity)
             .post("/v1/entities/{entity}/rename")
             .tool()
             .command("entity rename"),
-        verb("delete_entity", Changes, C::delete_entity)
+        verb(names::DELETE_ENTITY, Changes, C::delete_entity)
             .post("/v1/entities/{entity}/delete")
             .tool()
             .command("entity delete"),
-        verb("restore_entity", Changes, C::restore_entity)
+        verb(names::RESTORE_ENTITY, Changes, C::restore_entity)
             .post("/v1/entities/{entity}/restore")
             .tool()
             .command("entity restore"),
-        verb("list_reviews", Reads, C::list_reviews)
+        verb(names::LIST_REVIEWS, Reads, C::list_reviews)
             .get("/v1/entities/reviews")
             .tool()
             .command("entity reviews"),
-        verb("decide_review", Changes, C::decide_review)
+        verb(names::DECIDE_REVIEW, Changes, C::decide_review)
             .post("/v1/entities/reviews/{review_id}")
             .tool()
             .command("entity decide"),
-        verb("add_relation", Adds, C::add_relation)
+        verb(names::ADD_RELATION, Adds, C::add_relation)
             .post("/v1/relations")
             .tool()
             .command("entity relate"),
-        verb("remove_relation", Changes, C::remove_relation)
+        verb(names::REMOVE_RELATION, Changes, C::remove_relation)
             .post("/v1/relations/remove")
             .tool()
             .command("entity unrelate"),
-        verb("graph_query", Reads, C::graph_query).get("/v1/graph").tool().command("entity graph"),
+        verb(names::GRAPH_QUERY, Reads, C::graph_query)
+            .get("/v1/graph")
+            .tool()
+            .command("entity graph"),
     ];
     verbs.into_iter().map(|verb| verb.needs_follower(Follower::Mentions)).collect()
 }
@@ -763,7 +782,7 @@ fn entity_verbs() -> Vec<Verb> {
 fn retraction_verbs() -> Vec<Verb> {
     use VerbEffect::Changes;
     type C = Commonbook;
-    let retract = verb("retract_memory", Changes, C::retract_memory)
+    let retract = verb(names::RETRACT_MEMORY, Changes, C::retract_memory)
         .post("/v1/memories/{id}/retract")
         .tool()
         .command("retract")
@@ -775,7 +794,7 @@ fn retraction_verbs() -> Vec<Verb> {
 fn knowledge_verbs() -> Vec<Verb> {
     use VerbEffect::Reads;
     type C = Commonbook;
-    let knowledge = verb("who_knows", Reads, C::who_knows)
+    let knowledge = verb(names::WHO_KNOWS, Reads, C::who_knows)
         .get("/v1/knowledge")
         .tool()
         .command("knowledge")
@@ -787,33 +806,33 @@ fn contradiction_verbs() -> Vec<Verb> {
     use VerbEffect::{Adds, Changes, Reads};
     type C = Commonbook;
     let verbs = vec![
-        verb("detect_contradictions", Reads, C::detect_contradictions)
+        verb(names::DETECT_CONTRADICTIONS, Reads, C::detect_contradictions)
             .get("/v1/contradictions")
             .team_tool()
             .command("contradictions list"),
-        verb("get_contradiction", Reads, C::get_contradiction)
+        verb(names::GET_CONTRADICTION, Reads, C::get_contradiction)
             .get("/v1/contradictions/{contradiction}")
             .tool()
             .command("contradictions show"),
-        verb("judge_contradictions", Adds, C::judge_contradictions)
+        verb(names::JUDGE_CONTRADICTIONS, Adds, C::judge_contradictions)
             .post("/v1/contradictions/judge")
             .tool()
             .command("contradictions judge"),
-        verb("list_pairs", Reads, C::list_pairs)
+        verb(names::LIST_PAIRS, Reads, C::list_pairs)
             .get("/v1/contradictions/pairs")
             .team_tool()
             .command("contradictions pairs")
             .needs_follower(Follower::Index),
-        verb("answer_pair", Changes, C::answer_pair).command("contradictions answer"),
-        verb("answer_pairs", Changes, C::answer_pairs)
+        verb(names::ANSWER_PAIR, Changes, C::answer_pair).command("contradictions answer"),
+        verb(names::ANSWER_PAIRS, Changes, C::answer_pairs)
             .post("/v1/contradictions/pairs")
             .team_tool()
             .command("contradictions answers"),
-        verb("resolve_contradiction", Changes, C::resolve_contradiction)
+        verb(names::RESOLVE_CONTRADICTION, Changes, C::resolve_contradiction)
             .post("/v1/contradictions/{contradiction}/resolve")
             .team_tool()
             .command("contradictions resolve"),
-        verb("reopen_contradiction", Changes, C::reopen_contradiction)
+        verb(names::REOPEN_CONTRADICTION, Changes, C::reopen_contradiction)
             .post("/v1/contradictions/{contradiction}/reopen")
             .tool()
             .command("contradictions reopen"),
@@ -824,11 +843,11 @@ fn contradiction_verbs() -> Vec<Verb> {
 fn outdated_verbs() -> Vec<Verb> {
     type C = Commonbook;
     vec![
-        verb("list_outdated", VerbEffect::Reads, C::list_outdated)
+        verb(names::LIST_OUTDATED, VerbEffect::Reads, C::list_outdated)
             .get("/v1/outdated")
             .tool()
             .command("outdated list"),
-        verb("acknowledge_outdated", VerbEffect::Changes, C::acknowledge_outdated)
+        verb(names::ACKNOWLEDGE_OUTDATED, VerbEffect::Changes, C::acknowledge_outdated)
             .post("/v1/outdated/{id}/acknowledge")
             .tool()
             .command("outdated acknowledge")
@@ -840,18 +859,18 @@ fn forgetting_verbs() -> Vec<Verb> {
     use VerbEffect::{Changes, Destroys, Reads};
     type C = Commonbook;
     vec![
-        verb("forget_memory", Destroys, C::forget_memory)
+        verb(names::FORGET_MEMORY, Destroys, C::forget_memory)
             .post("/v1/memories/{id}/forget")
             .tool()
             .command("forget"),
-        verb("forget_memories", Destroys, C::forget_memories).post("/v1/memories/forget"),
-        verb("list_certificates", Reads, C::list_certificates)
+        verb(names::FORGET_MEMORIES, Destroys, C::forget_memories).post("/v1/memories/forget"),
+        verb(names::LIST_CERTIFICATES, Reads, C::list_certificates)
             .get("/v1/certificates")
             .command("forgotten"),
-        verb("get_certificate", Reads, C::get_certificate)
+        verb(names::GET_CERTIFICATE, Reads, C::get_certificate)
             .get("/v1/certificates/{certificate}")
-            .command_of("forget_memory", "certificate"),
-        verb("allow_forgotten", Changes, C::allow_forgotten)
+            .command_of(names::FORGET_MEMORY, "certificate"),
+        verb(names::ALLOW_FORGOTTEN, Changes, C::allow_forgotten)
             .post("/v1/certificates/{certificate}/allow")
             .command("allow")
             .session(SessionUse::Unused),
@@ -859,7 +878,7 @@ fn forgetting_verbs() -> Vec<Verb> {
 }
 
 fn consolidation_verbs() -> Vec<Verb> {
-    let verb = verb("consolidate_memory", VerbEffect::Changes, Commonbook::consolidate_memory)
+    let verb = verb(names::CONSOLIDATE_MEMORY, VerbEffect::Changes, Commonbook::consolidate_memory)
         .post("/v1/consolidations")
         .tool()
         .command("consolidate")

@@ -8,6 +8,7 @@ use commonbook::model::memory::Memory;
 use commonbook::model::webhook::Webhook;
 use commonbook::model::webhook::delivery::WebhookStop;
 use commonbook::prompt::headlines::listed_headline;
+use commonbook::verbs::names;
 use commonbook_text::headline::headline;
 pub(crate) use commonbook_text::sanitize::{is_hidden, one_line};
 use jiff::tz::TimeZone;
@@ -70,7 +71,7 @@ pub(crate) fn event_words(event: &Event, says: Option<&str>, lookup: &WordLookup
         let text = says.map(one_line).or_else(|| {
             // To show an event is no use of its memory.
             let then = json!({"id": subject, "at": event.at});
-            let memory: Memory = look_up(lookup, "memory_at", then)?;
+            let memory: Memory = look_up(lookup, names::MEMORY_AT, then)?;
             listed_headline(&memory)
         });
         let fields = match event.changed.is_empty() {
@@ -86,7 +87,7 @@ pub(crate) fn event_words(event: &Event, says: Option<&str>, lookup: &WordLookup
     match name {
         "handoff" => {
             let receipt: Option<HandoffReceipt> =
-                look_up(lookup, "get_handoff", json!({"handoff": subject}));
+                look_up(lookup, names::GET_HANDOFF, json!({"handoff": subject}));
             match (receipt, kind) {
                 (Some(receipt), EventKind::HandoffCreated) => transfer(&receipt.handoff),
                 (Some(receipt), _) => format!("{actor} {done} {}", transfer(&receipt.handoff)),
@@ -95,13 +96,13 @@ pub(crate) fn event_words(event: &Event, says: Option<&str>, lookup: &WordLookup
         }
         "contradiction" => {
             let found: Option<Contradiction> =
-                look_up(lookup, "get_contradiction", json!({"contradiction": subject}));
+                look_up(lookup, names::GET_CONTRADICTION, json!({"contradiction": subject}));
             let reason = found.map(|found| format!(": {}", found.reason)).unwrap_or_default();
             format!("{actor} {done} a contradiction{reason}")
         }
         "entity" => {
             let page: Option<EntityDetails> =
-                look_up(lookup, "get_entity", json!({"entity": subject}));
+                look_up(lookup, names::GET_ENTITY, json!({"entity": subject}));
             let name = page.map(|page| {
                 let entity = page.entity;
                 format!(" {}:{}", entity.entity_type, entity.value)

@@ -5,6 +5,7 @@ use std::time::Duration;
 use commonbook::base::error::{ErrorKind, Result};
 use commonbook::model::caller::Caller;
 use commonbook::model::standing::ReadStanding;
+use commonbook::verbs::names;
 use commonbook::verbs::{person_rules, person_rules_elsewhere};
 
 use super::remote::{RestClient, ServerAddress};
@@ -47,7 +48,7 @@ fn standing_text_at(address: &ServerAddress, caller: &Caller) -> Result<Option<S
     let request = ReadStanding { role, version: None, everywhere: true };
     let request = serde_json::to_value(request).map_err(encoding_error)?;
     let server = RestClient::new(address.clone(), RULES_TIMEOUT);
-    match server.call_named("read_standing", caller, request) {
+    match server.call_named(names::READ_STANDING, caller, request) {
         Ok(page) => Ok(page["text"].as_str().map(str::to_owned)),
         Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

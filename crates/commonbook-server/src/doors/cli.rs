@@ -56,6 +56,7 @@ use commonbook::model::access;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::token::TokenScope;
 use commonbook::model::workspace::Workspace;
+use commonbook::verbs::names;
 use serde_json::Value;
 
 use crate::background::follow;
@@ -90,12 +91,6 @@ pub(crate) use start::{print_init, print_overview, print_uninstall, print_upgrad
 use table::{COMMAND_GROUPS, VerbView, ViewPrinter, verb_views};
 pub(crate) use vault::{RebuildCommand, VaultCommand, VaultPlace};
 use workspace::WorkspaceAction;
-
-/// The verb that asks before it runs, if a client would stop working.
-const CREATE_TOKEN: &str = "create_token";
-
-/// The verb whose command can print its response again and again.
-const GET_STATS: &str = "get_memory_stats";
 
 /// A verb as a command.
 struct VerbCommand {
@@ -277,11 +272,11 @@ fn subcommand(verb: &VerbCommand, name: &'static str) -> Command {
                 .help("Save it for yourself alone; the same as --sharing private"),
         );
     }
-    if verb.verb.name == CREATE_TOKEN {
+    if verb.verb.name == names::CREATE_TOKEN {
         let yes = Arg::new("yes").long("yes").action(ArgAction::SetTrue);
         command = command.arg(yes.help("Create it although clients use HTTP without a token"));
     }
-    if verb.verb.name == GET_STATS {
+    if verb.verb.name == names::GET_MEMORY_STATS {
         command = command.arg(watch_stats::argument());
     }
     if call.fields().any(|(field, _)| field == CURSOR_FIELD) {
@@ -586,7 +581,7 @@ impl VerbCommand {
         }
         config.admit(self.verb)?;
         config.warn_of_settings();
-        if self.verb.name == CREATE_TOKEN && !matches.get_flag("yes") {
+        if self.verb.name == names::CREATE_TOKEN && !matches.get_flag("yes") {
             tokens::confirm_creation(config)?;
         }
         let address = self.server_address(config)?;
@@ -614,7 +609,7 @@ impl VerbCommand {
         let verb = self.verb.name.to_owned();
         let request = RpcRequest { verb, caller, request, policy, hears_results };
         let page = PageNumber::of(matches, self.has_field(CURSOR_FIELD));
-        if self.verb.name == GET_STATS && watch_stats::is_on(matches) {
+        if self.verb.name == names::GET_MEMORY_STATS && watch_stats::is_on(matches) {
             return watch_stats::run(config, address, request, matches.get_flag("json"), &open);
         }
         if let Some(address) = address {
@@ -636,7 +631,7 @@ impl VerbCommand {
                 }),
             }
         })?;
-        if self.verb.name == "end_session" {
+        if self.verb.name == names::END_SESSION {
             current_session::forget(config, &caller, None, &response["id"])?;
         }
         let forgotten = forgotten_workspace(&response);
@@ -661,7 +656,7 @@ impl VerbCommand {
         if self.verb.writes() {
             follow::embed_briefly(book, config);
         }
-        if self.verb.name == "end_session" {
+        if self.verb.name == names::END_SESSION {
             follow::digest_briefly(book);
         }
     }
@@ -687,7 +682,7 @@ impl VerbCommand {
             let request = fields.clone().into_iter().chain(cursor).collect();
             server.call(self.verb, &caller, request)
         })?;
-        if self.verb.name == "end_session" {
+        if self.verb.name == names::END_SESSION {
             current_session::forget(config, &caller, Some(address), &response["id"])?;
         }
         let call = |caller: &Caller, verb: &str, request: Value| {

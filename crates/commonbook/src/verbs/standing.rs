@@ -31,6 +31,7 @@ use crate::model::standing::{
 use crate::model::token::TokenScope;
 use crate::store::Tx;
 use crate::verbs::Commonbook;
+use crate::verbs::names;
 use crate::verbs::ops::forgotten::{refuse_forgotten, standing_without_forgotten};
 use commonbook_text::secrets;
 
@@ -108,7 +109,8 @@ impl Commonbook {
             false => fit_text("text", &request.text, usize::MAX)?,
         };
         let said = serde_json::json!({"section": section, "text": text});
-        self.store.read(|tx| refuse_forgotten(tx, caller, "add_standing", || Ok(said.clone())))?;
+        self.store
+            .read(|tx| refuse_forgotten(tx, caller, names::ADD_STANDING, || Ok(said.clone())))?;
         let cause = self.cause(caller, StandingAction::Added);
         let seal = self.author_seal(caller, &target, cause.at)?;
         let limits = self.preferences.limits(&role);

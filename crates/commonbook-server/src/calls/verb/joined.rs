@@ -3,6 +3,7 @@
 
 use commonbook::base::error::{Error, Result};
 use commonbook::base::input::plain_name;
+use commonbook::verbs::names;
 use serde_json::{Map, Value};
 
 use super::{Verb, find};
@@ -34,7 +35,7 @@ pub(crate) struct JoinedTool {
 }
 
 /// Filters of a verb without a word for everything: a call that has every field had to choose one.
-const FORCED_FILTERS: [(&str, &str); 1] = [("read_case", "kind")];
+const FORCED_FILTERS: [(&str, &str); 1] = [(names::READ_CASE, "kind")];
 
 /// Other words for actions; a tool has at most one of those that a word may mean.
 const ACTION_WORDS: [(&str, &[&str]); 9] = [
@@ -54,16 +55,8 @@ const ACTION_WORDS: [(&str, &[&str]); 9] = [
     ("checkpoint", &["create", "save", "snapshot"]),
     ("end", &["close", "finish", "stop"]),
 ];
-/// The verb that closes a case, which takes no text.
-const CLOSING_VERB: &str = "close_case";
 /// Words that open a case, where no entry comes with it.
 const OPENING_WORDS: [&str; 4] = ["open", "create", "new", "start"];
-/// The verb that does so.
-const OPENING_VERB: &str = "open_case";
-
-/// The verb that makes a checkpoint, and the one that does so with a summary.
-const CHECKPOINT_VERB: &str = "create_checkpoint";
-const SUMMARY_VERB: &str = "checkpoint_and_summarise";
 
 const fn action(name: &'static str, verb: &'static str) -> ToolAction {
     ToolAction { name, verb }
@@ -76,10 +69,10 @@ pub(crate) const JOINED_TOOLS: [JoinedTool; 3] = [
         description: "A case is the log of one matter that several agents work on. Lists cases, reads one, or \
              appends an entry, with a title to a new case.",
         actions: &[
-            action("list", "list_cases"),
-            action("read", "read_case"),
-            action("append", "append_entry"),
-            action("close", "close_case"),
+            action("list", names::LIST_CASES),
+            action("read", names::READ_CASE),
+            action("append", names::APPEND_ENTRY),
+            action("close", names::CLOSE_CASE),
         ],
         fields: &["key", "summary", "text", "kind", "title"],
     },
@@ -87,9 +80,9 @@ pub(crate) const JOINED_TOOLS: [JoinedTool; 3] = [
         name: "handoffs",
         description: "Lists handoffs for you, or with side those that you sent; rejects or withdraws one.",
         actions: &[
-            action("list", "list_handoffs"),
-            action("reject", "reject_handoff"),
-            action("withdraw", "withdraw_handoff"),
+            action("list", names::LIST_HANDOFFS),
+            action("reject", names::REJECT_HANDOFF),
+            action("withdraw", names::WITHDRAW_HANDOFF),
         ],
         fields: &["handoff", "reason", "side"],
     },
@@ -98,10 +91,10 @@ pub(crate) const JOINED_TOOLS: [JoinedTool; 3] = [
         description: "Tells what other agents changed, resumes the last session or another one, makes a checkpoint, \
              or ends yours with a summary.",
         actions: &[
-            action("changes", "changes_since"),
-            action("resume", "resume_session"),
-            action("checkpoint", "create_checkpoint"),
-            action("end", "end_session"),
+            action("changes", names::CHANGES_SINCE),
+            action("resume", names::RESUME_SESSION),
+            action("checkpoint", names::CREATE_CHECKPOINT),
+            action("end", names::END_SESSION),
         ],
         fields: &["session", "title", "summary", "mark"],
     },
@@ -136,7 +129,8 @@ impl JoinedTool {
     ) -> Result<&'static Verb> {
         let verb = self.verb_of(arguments)?;
         let last = ["summary", "text"].into_iter().find(|name| {
-            verb.name == CLOSING_VERB && arguments.get(*name).is_some_and(|it| !says_nothing(it))
+            verb.name == names::CLOSE_CASE
+                && arguments.get(*name).is_some_and(|it| !says_nothing(it))
         });
         if let Some(field) = last.filter(|_| !is_filled) {
             return Err(Error::invalid(field, "a case is closed without a text")
@@ -168,7 +162,7 @@ impl JoinedTool {
             .iter()
             .any(|it| arguments.get(*it).is_some_and(|it| !is_absent(it)));
         let opens = OPENING_WORDS.contains(&name.as_str()) && !has_entry;
-        if let Some(verb) = find(OPENING_VERB).filter(|_| opens && self.has_action("append")) {
+        if let Some(verb) = find(names::OPEN_CASE).filter(|_| opens && self.has_action("append")) {
             return Ok(verb);
         }
         let means = |action: &&ToolAction| {
@@ -179,7 +173,7 @@ impl JoinedTool {
         let found = self.actions.iter().find(is_own).or_else(|| self.actions.iter().find(means));
         let sums_up = arguments.get("summary").is_some_and(|summary| !says_nothing(summary));
         let verb = found.map(|action| match action.verb {
-            CHECKPOINT_VERB if sums_up => SUMMARY_VERB,
+            names::CREATE_CHECKPOINT if sums_up => names::CHECKPOINT_AND_SUMMARISE,
             verb => verb,
         });
         verb.and_then(find).ok_or_else(|| {

@@ -8,6 +8,7 @@ use commonbook::model::bulk::LAST_CHANGE;
 use commonbook::model::caller::Caller;
 use commonbook::model::case::{AppendEntries, AppendEntry};
 use commonbook::model::import::{ImportMemoriesResult, ImportRecord};
+use commonbook::verbs::names;
 use serde_json::{Map, Value, json};
 
 use super::address::ServerAddress;
@@ -120,7 +121,8 @@ impl RestClient {
             }
             let mut request = fields.clone();
             request.insert("lines".to_owned(), Value::Array(batch));
-            let response = self.call_named("import_memories", caller, Value::Object(request))?;
+            let response =
+                self.call_named(names::IMPORT_MEMORIES, caller, Value::Object(request))?;
             let response: ImportMemoriesResult = input::from_value(response)?;
             results.extend(response.results);
         }
@@ -153,16 +155,16 @@ fn route_request(
     let key = request.remove(KEY_FIELD).as_ref().map(text);
     let (VerbRoute { method, path }, mut body) = match verb.name {
         // One entry is a list of one.
-        "append_entry" => {
+        names::APPEND_ENTRY => {
             let entry: AppendEntry = input::from_value(Value::Object(request))?;
             let entries = serde_json::to_value(AppendEntries::from(entry));
             let entries = entries.map_err(encoding_error)?;
-            (route_of("append_entries")?, entries)
+            (route_of(names::APPEND_ENTRIES)?, entries)
         }
-        "memory_at" => (route_of("get_memory")?, Value::Object(request)),
-        "undo_operation" => {
+        names::MEMORY_AT => (route_of(names::GET_MEMORY)?, Value::Object(request)),
+        names::UNDO_OPERATION => {
             request.entry("operation_id").or_insert_with(|| LAST_CHANGE.into());
-            (route_of("undo_operation")?, Value::Object(request))
+            (route_of(names::UNDO_OPERATION)?, Value::Object(request))
         }
         _ => match (&verb.route, list_route(verb)) {
             (Some(route), _) => (route.clone(), Value::Object(request)),

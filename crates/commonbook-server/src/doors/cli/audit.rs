@@ -12,6 +12,7 @@ use commonbook::base::limits;
 use commonbook::model::caller::Caller;
 use commonbook::model::event::{Event, EventPage, ListEvents};
 use commonbook::model::workspace::Workspace;
+use commonbook::verbs::names;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -85,7 +86,7 @@ impl AuditCommand {
         let mut is_empty = true;
         loop {
             let asked = serde_json::to_value(&request).map_err(unreadable_page)?;
-            let page = call(caller, "list_events", asked)?;
+            let page = call(caller, names::LIST_EVENTS, asked)?;
             let EventPage { items, next, .. } =
                 serde_json::from_value(page).map_err(unreadable_page)?;
             let lines: Vec<String> = items.iter().map(line).collect();

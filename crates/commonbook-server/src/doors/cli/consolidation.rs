@@ -6,6 +6,7 @@ use commonbook::Commonbook;
 use commonbook::model::consolidation::{
     ConsolidationAction, ConsolidationItem, ConsolidationOutcome, ConsolidationResult,
 };
+use commonbook::verbs::names;
 use serde_json::Value;
 
 use super::layout::{short, show};
@@ -15,7 +16,7 @@ use crate::calls::output::{count_text, print_line, print_note};
 /// The same Commonbook, with a progress bar if this verb consolidates. A reader that is no terminal
 /// sees none.
 pub(super) fn with_progress(verb: &str, book: Commonbook) -> Commonbook {
-    if verb != "consolidate_memory" {
+    if verb != names::CONSOLIDATE_MEMORY {
         return book;
     }
     let bar = follow::progress_bar(0, "consolidating");

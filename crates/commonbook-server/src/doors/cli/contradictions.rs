@@ -6,6 +6,7 @@ use commonbook::model::contradiction::{
     AnswerOutcome, AnswerPairsResult, AnsweredPair, Contradiction, ContradictionMark,
     ContradictionSide, FindingSource, NearPair, PairSide, ResolveContradictionResult,
 };
+use commonbook::verbs::names;
 use serde_json::Value;
 
 use super::layout::{minute, one_line, print_record, short, show, show_page_or};
@@ -46,7 +47,8 @@ fn print_no_contradictions(lookup: &ViewLookup<'_>) {
     let mut resolved = lookup.request.clone();
     resolved.insert("status".to_owned(), "resolved".into());
     resolved.insert("limit".to_owned(), RESOLVED_COUNTED_MAX.into());
-    let found: Option<Page<Contradiction>> = lookup.get("detect_contradictions", resolved.into());
+    let found: Option<Page<Contradiction>> =
+        lookup.get(names::DETECT_CONTRADICTIONS, resolved.into());
     if let Some(Page { items, next }) = found.filter(|found| !found.items.is_empty()) {
         let more = if next.is_some() { " or more" } else { "" };
         print_note(&format!("{}{more} resolved: `--status resolved` lists them", items.len()));

@@ -9,6 +9,7 @@ use commonbook::Commonbook;
 use commonbook::base::error::Result;
 use commonbook::model::caller::Caller;
 use commonbook::model::session::SessionDetails;
+use commonbook::verbs::names;
 use serde_json::{Value, json};
 
 use super::layout::short;
@@ -50,7 +51,7 @@ pub(super) fn run(
     let address = ServerAddress::of(config, None)?;
     let key = key(&caller, address.as_ref());
     if let Some(name) = matches.get_one::<String>("id") {
-        let verb = verb::find("get_session").expect("the registry has get_session");
+        let verb = verb::find(names::GET_SESSION).expect("the registry has get_session");
         let request = json!({"session": name});
         let local = || super::call_server(config, &caller, verb.name, request.clone());
         let response = match address {

@@ -10,6 +10,7 @@ use commonbook::model::handoff::{
     HandoffStepResult, PassedNote,
 };
 use commonbook::model::memory::MemoryChange;
+use commonbook::verbs::names;
 use commonbook_text::headline::headline;
 use serde_json::{Value, json};
 
@@ -230,7 +231,7 @@ pub(super) fn list(response: &Value, lookup: &ViewLookup<'_>) {
                 "`commonbook handoff create AGENT TASK` hands work over",
             );
             let all = json!({"side": "all", "limit": 1});
-            let all: Option<Page<Handoff>> = lookup.get("list_handoffs", all);
+            let all: Option<Page<Handoff>> = lookup.get(names::LIST_HANDOFFS, all);
             if all.is_some_and(|all| !all.items.is_empty()) {
                 print_note("`--side all` lists the handoffs between all agents");
             }

@@ -3,6 +3,7 @@
 use commonbook::model::caller::Caller;
 use commonbook::model::search::SearchResponse;
 use commonbook::model::stats::WorkspaceStats;
+use commonbook::verbs::names;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -119,7 +120,7 @@ impl ViewLookup<'_> {
     /// Notes the memories that the caller sees in this workspace and in the others of the home.
     pub(super) fn note_memories_elsewhere(&self) {
         let count = |caller: &Caller| {
-            self.get_as(caller, "get_memory_stats", json!({}))
+            self.get_as(caller, names::GET_MEMORY_STATS, json!({}))
                 .map_or(0, |stats: WorkspaceStats| stats.memories)
         };
         let here = count(self.caller);
@@ -128,7 +129,7 @@ impl ViewLookup<'_> {
         }
         // The response of a search in the whole home names every workspace.
         let home = json!({"query": "x", "k": 1, "scope": "home"});
-        let home: Option<SearchResponse> = self.get("search_memory", home);
+        let home: Option<SearchResponse> = self.get(names::SEARCH_MEMORY, home);
         let others = home.into_iter().flat_map(|home| home.workspaces);
         let others = others.filter(|name| *name != self.caller.workspace);
         let counts = others.filter_map(|workspace| {
@@ -150,7 +151,7 @@ impl ViewLookup<'_> {
     /// Notes the memories that the same search finds without filters, and in the whole home.
     pub(super) fn note_hits_elsewhere(&self) {
         let total = |request: Value| {
-            self.get("search_memory", request).map_or(0, |found: SearchResponse| found.total)
+            self.get(names::SEARCH_MEMORY, request).map_or(0, |found: SearchResponse| found.total)
         };
         let query = self.request.get("query").cloned().unwrap_or_default();
         let without = total(json!({"query": query}));

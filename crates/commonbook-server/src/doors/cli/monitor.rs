@@ -20,6 +20,7 @@ use commonbook::model::event::{
     Event, EventBatch, EventFilter, FollowEvents, JournalHistory, ResumeToken,
 };
 use commonbook::model::stats::WorkspaceStats;
+use commonbook::verbs::names;
 use commonbook_text::sanitize::visible_json;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -255,7 +256,7 @@ impl MonitorCommand {
             server.call_named(verb, caller, request).ok()
         };
         if self.after.is_none() && matches!(output, MonitorOutput::Panes(_)) {
-            let stats = server.call_named("get_memory_stats", caller, json!({}))?;
+            let stats = server.call_named(names::GET_MEMORY_STATS, caller, json!({}))?;
             let stats: WorkspaceStats = input::from_value(stats)?;
             self.after = earlier_position(output, stats.events).map(|after| after.to_string());
         }

@@ -6,11 +6,12 @@ use commonbook::model::standing::{
     AgreedFile, StandingAgreement, StandingEdit, StandingEdits, StandingHistory, StandingList,
     StandingPage, StandingPreview, StandingRoute, StandingSummary, file_of_role,
 };
+use commonbook::verbs::names;
 use serde_json::{Map, Value};
 
 use super::layout::{beginning, minute, print_table, show};
 use crate::calls::output::{count_text, print_line, print_note};
-use crate::calls::verb::{AGREE_STANDING, Verb};
+use crate::calls::verb::Verb;
 
 /// Characters of a changed line: two lines of a terminal of 80 columns hold a version's head and
 /// one change.
@@ -21,7 +22,7 @@ const CHANGES_SHOWN_MAX: usize = 3;
 
 /// Whether a request is about the files of the caller's project, on this machine.
 pub(super) fn stays_here(verb: &Verb, caller: &Caller, request: &Map<String, Value>) -> bool {
-    verb.name == AGREE_STANDING || verb.is_on_files && is_in_project(caller, request)
+    verb.name == names::AGREE_STANDING || verb.is_on_files && is_in_project(caller, request)
 }
 
 /// Whether the project of the caller has a file of its own for the role of a request. It comes

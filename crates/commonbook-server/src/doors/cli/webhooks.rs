@@ -6,6 +6,7 @@ use commonbook::model::webhook::delivery::RetryOutcome;
 use commonbook::model::webhook::{
     NewWebhook, RetryResult, Webhook, WebhookDetails, WebhookList, WebhookTestResult,
 };
+use commonbook::verbs::names;
 use serde_json::Value;
 
 use super::layout::{minute, print_facts, print_record, print_table, short, show};
@@ -114,7 +115,7 @@ pub(super) fn show_test_result(response: &Value) {
 
 /// The error of a test that the receiver did not accept, so that a script sees it.
 pub(super) fn test_failure(verb: &str, response: &Value) -> Option<Error> {
-    let failure = response["failure"].as_str().filter(|_| verb == "test_webhook")?;
+    let failure = response["failure"].as_str().filter(|_| verb == names::TEST_WEBHOOK)?;
     let message = format!("the receiver did not accept the message: {failure}");
     let hint = "Look at the receiver, and at the address with `commonbook webhook list`.";
     Some(Error::new(ErrorKind::Unavailable, message).hint(hint))

@@ -9,6 +9,7 @@ use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::access;
 use commonbook::model::caller::Caller;
 use commonbook::model::token::TokenScope;
+use commonbook::verbs::names;
 use commonbook_vault::writer::WriterKey;
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ use super::response::{add_page_headers, page_response};
 use super::{entry, layout};
 use crate::background::vaults::VaultRegistry;
 use crate::calls::call::run_cancellable;
-use crate::calls::verb::{self, AGREE_STANDING};
+use crate::calls::verb;
 use crate::http::http_error::RequestId;
 
 /// Calls the verb that the form names, and leads back to its page.
@@ -45,7 +46,7 @@ pub(super) async fn act(
         }
         Ok(answer) => redirect(&target_after(&back, &verb, &answer)),
         // The page says so, and shows what it is now.
-        Err(error) if verb == AGREE_STANDING && error.kind == ErrorKind::Conflict => {
+        Err(error) if verb == names::AGREE_STANDING && error.kind == ErrorKind::Conflict => {
             redirect(&format!("{}?{CHANGED_PARAMETER}=1", back.split('?').next().unwrap_or(&back)))
         }
         Err(error) => door.error_page(&error, &id),

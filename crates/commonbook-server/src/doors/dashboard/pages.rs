@@ -20,6 +20,7 @@ mod vaults;
 use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::model::caller::Caller;
+use commonbook::verbs::names;
 use serde_json::{Value, json};
 
 use super::request::DashboardPage;
@@ -155,6 +156,6 @@ pub(super) const PAGES: &[DashboardPage] = &[
 /// As the verb `explain_context`.
 pub(super) fn read_receipt(book: &Commonbook, caller: &Caller, context: &str) -> Result<Value> {
     let unknown = || Error::new(ErrorKind::Internal, "no verb explains a context");
-    let verb = verb::find("explain_context").ok_or_else(unknown)?;
+    let verb = verb::find(names::EXPLAIN_CONTEXT).ok_or_else(unknown)?;
     verb.call.run(book, caller, json!({"context": context}))
 }

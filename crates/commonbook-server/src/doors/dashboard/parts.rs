@@ -3,6 +3,7 @@
 use commonbook::base::id;
 use commonbook::base::page::PageCursor;
 use commonbook::model::memory::{Importance, Memory, Sharing, Trust};
+use commonbook::verbs::names;
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -28,7 +29,7 @@ pub(super) fn handle(id: &impl std::fmt::Display) -> String {
 pub(super) fn linked_text(request: &PageRequest, text: &str) -> Markup {
     let is_memory = |handle: &str| {
         let now = json!({"id": handle, "at": request.now});
-        request.call::<Value>("memory_at", now).is_ok()
+        request.call::<Value>(names::MEMORY_AT, now).is_ok()
     };
     text_with_links(text, &|handle| {
         is_memory(handle).then(|| request.item_path("memories", handle))

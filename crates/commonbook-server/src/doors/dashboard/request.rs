@@ -9,6 +9,7 @@ use commonbook::model::access;
 use commonbook::model::caller::Caller;
 use commonbook::model::event::{EventFilter, ResumeToken};
 use commonbook::model::workspace::Workspace;
+use commonbook::verbs::names;
 use jiff::Timestamp;
 use maud::Markup;
 use serde::de::DeserializeOwned;
@@ -280,53 +281,53 @@ impl PageRequest {
 
 /// The verbs that forms of the pages call. A request for another one comes from no page.
 const FORM_VERBS: [&str; 47] = [
-    "accept_handoff",
-    "acknowledge_outdated",
-    "add_relation",
-    "add_standing",
-    "agree_standing",
-    "allow_forgotten",
-    "answer_pair",
-    "append_entry",
-    "archive_case",
-    "branch_case",
-    "clean_standing",
-    "close_case",
-    "complete_handoff",
-    "consolidate_memory",
-    "create_handoff",
-    "create_token",
-    "decide_proposal",
-    "decide_review",
-    "delete_entity",
-    "delete_memory",
-    "digest_case",
-    "forget_memory",
-    "init_standing",
-    "mark_read",
-    "merge_case",
-    "merge_entities",
-    "open_case",
-    "reject_handoff",
-    "release_memory",
-    "remove_relation",
-    "remove_standing",
-    "rename_entity",
-    "reopen_case",
-    "reopen_contradiction",
-    "resolve_contradiction",
-    "resolve_entity",
-    "restore_entity",
-    "restore_memory",
-    "restore_standing",
-    "retract_memory",
-    "retry_delivery",
-    "revoke_token",
-    "save_memory",
-    "unmerge_entities",
-    "update_case",
-    "update_memory",
-    "withdraw_handoff",
+    names::ACCEPT_HANDOFF,
+    names::ACKNOWLEDGE_OUTDATED,
+    names::ADD_RELATION,
+    names::ADD_STANDING,
+    names::AGREE_STANDING,
+    names::ALLOW_FORGOTTEN,
+    names::ANSWER_PAIR,
+    names::APPEND_ENTRY,
+    names::ARCHIVE_CASE,
+    names::BRANCH_CASE,
+    names::CLEAN_STANDING,
+    names::CLOSE_CASE,
+    names::COMPLETE_HANDOFF,
+    names::CONSOLIDATE_MEMORY,
+    names::CREATE_HANDOFF,
+    names::CREATE_TOKEN,
+    names::DECIDE_PROPOSAL,
+    names::DECIDE_REVIEW,
+    names::DELETE_ENTITY,
+    names::DELETE_MEMORY,
+    names::DIGEST_CASE,
+    names::FORGET_MEMORY,
+    names::INIT_STANDING,
+    names::MARK_READ,
+    names::MERGE_CASE,
+    names::MERGE_ENTITIES,
+    names::OPEN_CASE,
+    names::REJECT_HANDOFF,
+    names::RELEASE_MEMORY,
+    names::REMOVE_RELATION,
+    names::REMOVE_STANDING,
+    names::RENAME_ENTITY,
+    names::REOPEN_CASE,
+    names::REOPEN_CONTRADICTION,
+    names::RESOLVE_CONTRADICTION,
+    names::RESOLVE_ENTITY,
+    names::RESTORE_ENTITY,
+    names::RESTORE_MEMORY,
+    names::RESTORE_STANDING,
+    names::RETRACT_MEMORY,
+    names::RETRY_DELIVERY,
+    names::REVOKE_TOKEN,
+    names::SAVE_MEMORY,
+    names::UNMERGE_ENTITIES,
+    names::UPDATE_CASE,
+    names::UPDATE_MEMORY,
+    names::WITHDRAW_HANDOFF,
 ];
 
 /// Whether a form may call a verb.
@@ -385,9 +386,13 @@ mod tests {
         let mut named = std::collections::BTreeSet::new();
         for page in std::fs::read_dir(pages).unwrap() {
             let text = std::fs::read_to_string(page.unwrap().path()).unwrap();
-            for start in ["act_path(\"", "act_button(request, \"", "(step(\""] {
-                let verbs = text.split(start).skip(1).filter_map(|rest| rest.split('"').next());
-                named.extend(verbs.map(str::to_owned));
+            let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+            for start in ["act_path(", "act_button(request, ", "(step("] {
+                let calls =
+                    text.split(start).skip(1).filter_map(|call| call.strip_prefix("names::"));
+                let is_name = |c: char| c.is_ascii_uppercase() || c == '_';
+                let verbs = calls.filter_map(|call| call.split(|c| !is_name(c)).next());
+                named.extend(verbs.map(str::to_lowercase));
             }
         }
         let listed: std::collections::BTreeSet<String> = FORM_VERBS.map(str::to_owned).into();

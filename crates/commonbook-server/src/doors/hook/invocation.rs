@@ -10,6 +10,7 @@ use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::checkpoint::{ResumeSession, ResumeSessionResult};
 use commonbook::prompt::briefing::{Briefing, GetBriefing};
 use commonbook::prompt::context::{AgentContext, GetContext};
+use commonbook::verbs::names;
 use commonbook::verbs::project_context;
 use commonbook_text::echo::without_contexts;
 use commonbook_text::sanitize::one_line;
@@ -245,7 +246,7 @@ impl<'c> HookInvocation<'c> {
             let resume = ResumeSession { session: Some(session), ..ResumeSession::default() };
             let caller = &self.client;
             let resumed =
-                self.verbs.call::<ResumeSessionResult>("resume_session", caller, &resume)?;
+                self.verbs.call::<ResumeSessionResult>(names::RESUME_SESSION, caller, &resume)?;
             // A session without memories has nothing to resume.
             if !resumed.memories.is_empty() {
                 self.texts.push(resumed.text);
@@ -271,7 +272,7 @@ impl<'c> HookInvocation<'c> {
             client_session: client_session(self.input.session.as_deref()),
             ..request
         };
-        let briefing = self.verbs.call::<Briefing>("get_briefing", &self.client, &request)?;
+        let briefing = self.verbs.call::<Briefing>(names::GET_BRIEFING, &self.client, &request)?;
         self.texts.extend(Some(briefing.text).filter(|text| !text.is_empty()));
         match request.prompt {
             Some(_) => Ok(()),
@@ -296,7 +297,7 @@ impl<'c> HookInvocation<'c> {
         let has_note = delegation.task.contains(LEARNING_NOTE);
         let caller = self.client.clone().narrow_to(target.as_ref().map(Agent::as_str))?;
         let request = GetContext { task, ..GetContext::default() };
-        let context = self.verbs.call::<AgentContext>("get_context", &caller, &request)?;
+        let context = self.verbs.call::<AgentContext>(names::GET_CONTEXT, &caller, &request)?;
         self.texts.extend(Some(context.text).filter(|text| !text.is_empty()));
         self.add_project_context(&caller, &request.task)?;
         // A sub-agent has not read the instructions of the client or of the server.

@@ -9,6 +9,7 @@ use commonbook::model::caller::{Caller, CallerProof, EntryPoint, nearest_session
 use commonbook::model::checkpoint::{Checkpoint, CheckpointKind, CreateCheckpoint};
 use commonbook::model::learning::{LearnRequest, LearnResult};
 use commonbook::model::session::{EndSession, EndSessionResult, StartSession, StartSessionResult};
+use commonbook::verbs::names;
 use serde::{Deserialize, Serialize};
 
 use super::verbs::VerbClient;
@@ -138,7 +139,7 @@ impl HookRecord {
         let agent: Agent = self.agent.as_str().parse()?;
         let caller = caller.clone().narrow_to(Some(agent.as_str()))?;
         let caller = caller.in_session(session.as_deref())?;
-        let learned = verbs.call_once::<LearnResult>("learn", &caller, &learn, &self.key)?;
+        let learned = verbs.call_once::<LearnResult>(names::LEARN, &caller, &learn, &self.key)?;
         Ok(Some(learned.learnings.len() + learned.repeated as usize))
     }
 
@@ -151,14 +152,16 @@ impl HookRecord {
             title: Some("Before the conversation was compacted".to_owned()),
             ..CreateCheckpoint::default()
         };
-        verbs.call_once::<Checkpoint>("create_checkpoint", caller, &checkpoint, &self.key).map(drop)
+        verbs
+            .call_once::<Checkpoint>(names::CREATE_CHECKPOINT, caller, &checkpoint, &self.key)
+            .map(drop)
     }
 
     /// Ends the session.
     fn end_session(&self, verbs: &mut VerbClient<'_>, caller: &Caller) -> Result<()> {
         let Some(session) = client_session(self.session.as_deref()) else { return Ok(()) };
         let end = EndSession { session: Some(session), ..EndSession::default() };
-        match verbs.call_once::<EndSessionResult>("end_session", caller, &end, &self.key) {
+        match verbs.call_once::<EndSessionResult>(names::END_SESSION, caller, &end, &self.key) {
             // The session was never started here, or has already ended.
             Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Conflict) => Ok(()),
             ended => ended.map(drop),
@@ -186,6 +189,6 @@ pub(super) fn session_of(
 ) -> Result<Option<String>> {
     let Some(client_session) = client_session(session) else { return Ok(None) };
     let start = StartSession { client_session: Some(client_session), ..StartSession::default() };
-    let started = verbs.call::<StartSessionResult>("start_session", caller, &start)?;
+    let started = verbs.call::<StartSessionResult>(names::START_SESSION, caller, &start)?;
     Ok(Some(started.session.id.to_string()))
 }

@@ -1,5 +1,6 @@
 //! Whether a tool call of an agent left something for other agents.
 
+use commonbook::verbs::names;
 use serde_json::{Map, Value};
 
 use super::command_line;
@@ -8,27 +9,27 @@ use crate::calls::verb::{self, JoinedTool, Verb, VerbCommandName};
 
 /// The verbs with which an agent leaves something for others.
 const SAVING_VERBS: [&str; 17] = [
-    "save_memory",
-    "save_memories",
-    "update_memory",
-    "import_memories",
-    "learn",
-    "add_standing",
-    "open_case",
-    "append_entry",
-    "append_entries",
-    "digest_case",
-    "create_handoff",
-    "complete_handoff",
-    "create_checkpoint",
-    "checkpoint_and_summarise",
-    "end_session",
-    "resolve_entity",
-    "add_relation",
+    names::SAVE_MEMORY,
+    names::SAVE_MEMORIES,
+    names::UPDATE_MEMORY,
+    names::IMPORT_MEMORIES,
+    names::LEARN,
+    names::ADD_STANDING,
+    names::OPEN_CASE,
+    names::APPEND_ENTRY,
+    names::APPEND_ENTRIES,
+    names::DIGEST_CASE,
+    names::CREATE_HANDOFF,
+    names::COMPLETE_HANDOFF,
+    names::CREATE_CHECKPOINT,
+    names::CHECKPOINT_AND_SUMMARISE,
+    names::END_SESSION,
+    names::RESOLVE_ENTITY,
+    names::ADD_RELATION,
 ];
 
 /// Those of them that leave something only with a text besides what they end.
-const ENDING_VERBS: [&str; 2] = ["complete_handoff", "end_session"];
+const ENDING_VERBS: [&str; 2] = [names::COMPLETE_HANDOFF, names::END_SESSION];
 
 /// Arguments that name what a call is about.
 const NAMING_ARGUMENTS: [&str; 5] = ["handoff", "handoff_id", "id", "session", "idempotency_key"];

@@ -15,6 +15,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::cursor::ChangesResponse;
 use commonbook::model::stats::GetStats;
 use commonbook::prompt::recorded::RecordedJson;
+use commonbook::verbs::names;
 use commonbook_text::sanitize;
 use jiff::Timestamp;
 use rmcp::model::{
@@ -32,8 +33,13 @@ use crate::calls::verb::{ToolSelection, Verb};
 const ERROR_META: &str = "commonbook/error";
 
 /// Verbs whose answer is a text for an agent, in the field [`BLOCK_FIELD`].
-pub(super) const TEXT_VERBS: [&str; 5] =
-    ["accept_handoff", "get_briefing", "get_case_context", "get_context", "resume_session"];
+pub(super) const TEXT_VERBS: [&str; 5] = [
+    names::ACCEPT_HANDOFF,
+    names::GET_BRIEFING,
+    names::GET_CASE_CONTEXT,
+    names::GET_CONTEXT,
+    names::RESUME_SESSION,
+];
 
 /// The field with the block of such an answer.
 const BLOCK_FIELD: &str = "text";
@@ -43,19 +49,19 @@ pub(super) const JSON_MIME_TYPE: &str = "application/json";
 
 /// Verbs that answer with what the caller has just written: without the text.
 const WRITING_VERBS: [&str; 13] = [
-    "adopt_memories",
-    "appeal_memory",
-    "complete_handoff",
-    "create_handoff",
-    "delete_memory",
-    "learn",
-    "reject_handoff",
-    "release_memory",
-    "restore_memory",
-    "save_memories",
-    "save_memory",
-    "update_memory",
-    "withdraw_handoff",
+    names::ADOPT_MEMORIES,
+    names::APPEAL_MEMORY,
+    names::COMPLETE_HANDOFF,
+    names::CREATE_HANDOFF,
+    names::DELETE_MEMORY,
+    names::LEARN,
+    names::REJECT_HANDOFF,
+    names::RELEASE_MEMORY,
+    names::RESTORE_MEMORY,
+    names::SAVE_MEMORIES,
+    names::SAVE_MEMORY,
+    names::UPDATE_MEMORY,
+    names::WITHDRAW_HANDOFF,
 ];
 
 /// Fields that only programs need.
@@ -224,15 +230,17 @@ fn content(
 ) -> Result<AnswerContent> {
     let json = |answer: &Value| AnswerContent::Json(RecordedJson::of(answer).into_value());
     Ok(match verb.name {
-        "search_memory" => AnswerContent::Block(book.search_text(caller, read_back(response)?)?),
-        "list_cases" if has_items(response) => {
+        names::SEARCH_MEMORY => {
+            AnswerContent::Block(book.search_text(caller, read_back(response)?)?)
+        }
+        names::LIST_CASES if has_items(response) => {
             AnswerContent::Block(book.case_list_text(caller, &read_back(response)?)?)
         }
-        "list_handoffs" if has_items(response) => {
+        names::LIST_HANDOFFS if has_items(response) => {
             AnswerContent::Block(book.handoff_list_text(caller, &read_back(response)?)?)
         }
-        "changes_since" => AnswerContent::Block(changes_text(book, caller, response, tools)?),
-        "get_context" if text_is_empty(response) => {
+        names::CHANGES_SINCE => AnswerContent::Block(changes_text(book, caller, response, tools)?),
+        names::GET_CONTEXT if text_is_empty(response) => {
             let stats = book.get_memory_stats(caller, &GetStats::default())?;
             AnswerContent::Block(text_of(response, &nothing_fits(stats.memories, tools), tools))
         }
@@ -240,10 +248,10 @@ fn content(
             AnswerContent::Block(text_of(response, NOTHING_KNOWN, tools))
         }
         // What a list shows of each: several come as a list.
-        "get_memory" if response.get("further").or(response.get("left")).is_some() => {
+        names::GET_MEMORY if response.get("further").or(response.get("left")).is_some() => {
             json(&lean(&opened_list(response), AnswerView::Read, tools))
         }
-        "get_memory" => json(&lean(response, AnswerView::Read, tools)),
+        names::GET_MEMORY => json(&lean(response, AnswerView::Read, tools)),
         name if name.starts_with("get_") => json(response),
         name => {
             let view = match (WRITING_VERBS.contains(&name), response["dry_run"] == true) {

@@ -6,6 +6,7 @@
 use commonbook::base::error::{Error, Result};
 use commonbook::base::limits;
 use commonbook::model::caller::EntryPoint;
+use commonbook::verbs::names;
 use commonbook_text::fence::{self, Fence};
 use commonbook_text::tokens;
 use serde_json::{Map, Value, json};
@@ -62,7 +63,7 @@ impl AnswerBudget {
     /// The budget of an answer of this verb.
     pub(super) fn of(verb: &Verb, offset: usize) -> Self {
         let is_record = !contract::has_pages(verb);
-        let is_present = verb.name != "memory_history";
+        let is_present = verb.name != names::MEMORY_HISTORY;
         Self { tokens: limits::ANSWER_TOKENS, offset, is_record, is_present }
     }
 

@@ -14,6 +14,7 @@ use commonbook::model::agent::Agent;
 use commonbook::model::caller::Caller;
 use commonbook::model::standing::{AgreeStanding, AgreedFile};
 use commonbook::prompt::consent::consent_question;
+use commonbook::verbs::names;
 use rmcp::model::ServerRequest;
 use rmcp::service::{Peer, RequestContext, RoleServer};
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ use serde_json::{Value, json};
 use crate::calls::call::run_blocking;
 
 /// The tools that tell an agent its standing memory.
-const TELLING_TOOLS: [&str; 2] = ["get_briefing", "get_context"];
+const TELLING_TOOLS: [&str; 2] = [names::GET_BRIEFING, names::GET_CONTEXT];
 
 /// How long a question waits for its answer.
 const ANSWER_TIME: Duration = Duration::from_secs(600);

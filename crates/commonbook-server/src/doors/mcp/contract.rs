@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use commonbook::base::error::{Error, Result};
 use commonbook::base::input::{EmptyText, RequestForm};
+use commonbook::verbs::names;
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value, json};
 
@@ -39,14 +40,14 @@ const UNDECLARED_FIELDS: [&str; 18] = [
 /// Further fields of one verb that its tool does not declare: an audit and a look back are for people
 /// and programs, and what models seldom set costs each of them tokens.
 const UNDECLARED_FIELDS_OF_VERBS: [(&str, &[&str]); 8] = [
-    ("list_events", &["actor", "subject", "since", "until"]),
-    ("restore_memory", &["revision"]),
-    ("list_memories", &["at", "since"]),
-    ("get_context", &["at"]),
-    ("get_memory", &["at"]),
-    ("update_memory", &["about", "new_path"]),
-    ("create_handoff", &["budget", "based_on"]),
-    ("complete_handoff", &["based_on"]),
+    (names::LIST_EVENTS, &["actor", "subject", "since", "until"]),
+    (names::RESTORE_MEMORY, &["revision"]),
+    (names::LIST_MEMORIES, &["at", "since"]),
+    (names::GET_CONTEXT, &["at"]),
+    (names::GET_MEMORY, &["at"]),
+    (names::UPDATE_MEMORY, &["about", "new_path"]),
+    (names::CREATE_HANDOFF, &["budget", "based_on"]),
+    (names::COMPLETE_HANDOFF, &["based_on"]),
 ];
 
 /// The argument with which a tool returns everything.
@@ -56,7 +57,7 @@ const VERBOSE_ARGUMENT: &str = "verbose";
 const OFFSET_ARGUMENT: &str = "offset";
 
 /// The tool that declares it: it reads the texts of which other answers show the beginning.
-const OFFSET_TOOL: &str = "get_memory";
+const OFFSET_TOOL: &str = names::GET_MEMORY;
 
 /// The input schema of the tool of a verb.
 pub(super) fn input_schema(verb: &Verb) -> JsonObject {

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use commonbook::Commonbook;
+use commonbook::verbs::names;
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument};
 use serde_json::Value;
 
@@ -30,21 +31,21 @@ static PROMPT_OFFERS: LazyLock<Vec<PromptOffer>> = LazyLock::new(|| {
         offer(
             "recall",
             "Recall what is known about a task",
-            "recall",
+            names::RECALL,
             "",
             &[("topic", Commonbook::complete_topic), ("agent", Commonbook::complete_agent)],
         ),
         offer(
             "handoff",
             "Accept a handoff",
-            "accept_handoff",
+            names::ACCEPT_HANDOFF,
             "\n\nYou have accepted this handoff. Do the task, then call complete_handoff.",
             &[("handoff", Commonbook::complete_handoff_id)],
         ),
         offer(
             "summarise_case",
             "Summarise a case",
-            "get_case_context",
+            names::GET_CASE_CONTEXT,
             "\n\nSummarise this case in at most 512 characters: decisions, open \
              questions, next steps. Append the summary to the case with \
              append_entries, as an entry of kind milestone.",

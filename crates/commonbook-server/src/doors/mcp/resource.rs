@@ -10,6 +10,7 @@ use commonbook::model::agent::{Agent, AgentRecord, ListAgents};
 use commonbook::model::caller::Caller;
 use commonbook::model::event::Event;
 use commonbook::model::memory::{ListMemories, Memory};
+use commonbook::verbs::names;
 use commonbook_text::fence::DATA_NOTE;
 use commonbook_text::sanitize::{self, shown_name};
 use rmcp::model::{Annotations, Resource, ResourceContents, ResourceTemplate};
@@ -48,10 +49,10 @@ static RESOURCE_KINDS: LazyLock<Vec<ResourceKind>> = LazyLock::new(|| {
     let of_memory: CompletionVerb = Commonbook::complete_memory;
     let (of_agent, of_case) = (Commonbook::complete_agent, Commonbook::complete_case);
     let kinds: [Option<ResourceKind>; 4] = [
-        kind(STATS_URI, "stats", "Statistics of the workspace", "get_memory_stats", "", None),
-        kind(AGENT_URI, "agent", "An agent", "get_agent", "name", Some(of_agent)),
-        kind(CASE_URI, "case", "A case", "get_case_context", "key", Some(of_case)),
-        kind(MEMORY_URI, "memory", "A memory", "get_memory", "id", Some(of_memory)),
+        kind(STATS_URI, "stats", "Statistics of the workspace", names::GET_MEMORY_STATS, "", None),
+        kind(AGENT_URI, "agent", "An agent", names::GET_AGENT, "name", Some(of_agent)),
+        kind(CASE_URI, "case", "A case", names::GET_CASE_CONTEXT, "key", Some(of_case)),
+        kind(MEMORY_URI, "memory", "A memory", names::GET_MEMORY, "id", Some(of_memory)),
     ];
     kinds.into_iter().flatten().collect()
 });

@@ -5,14 +5,12 @@ use commonbook::base::error::Result;
 use commonbook::model::caller::connection::ConnectionSessions;
 use commonbook::model::caller::{Caller, nearest_session_id};
 use commonbook::model::session::{SessionUse, StartSession};
+use commonbook::verbs::names;
 use rmcp::model::RequestMetaObject;
 use serde_json::Value;
 
 /// The tools whose response sets the session of the connection.
-const SESSION_BEGIN_TOOLS: [&str; 2] = ["start_session", "resume_session"];
-
-/// The tool that ends the session of the connection.
-const SESSION_END_TOOL: &str = "end_session";
+const SESSION_BEGIN_TOOLS: [&str; 2] = [names::START_SESSION, names::RESUME_SESSION];
 
 /// Puts a caller on its connection, into the session of that connection unless it names one itself.
 pub(super) fn on_connection(caller: Caller, sessions: &ConnectionSessions) -> Caller {
@@ -28,7 +26,7 @@ pub(super) fn note_tool_response(caller: &Caller, tool: &str, response: &Value) 
         if let Some(id) = response["session"]["id"].as_str() {
             sessions.of(caller).chosen = Some(id.to_owned());
         }
-    } else if tool == SESSION_END_TOOL
+    } else if tool == names::END_SESSION
         && let Some(id) = response["id"].as_str()
     {
         sessions.note_end(caller, id);

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use commonbook::base::error::Error;
 use commonbook::base::input::plain_name;
+use commonbook::verbs::names;
 use commonbook_text::nearest::nearest_name;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 
@@ -118,7 +119,7 @@ const LISTED_TOOLS_MAX: usize = 16;
 /// The tools of other memories, with the verb that does the same.
 const OTHER_TOOLS: [(&str, &[&str]); 8] = [
     (
-        "save_memory",
+        names::SAVE_MEMORY,
         &[
             "add",
             "add_fact",
@@ -151,7 +152,7 @@ const OTHER_TOOLS: [(&str, &[&str]); 8] = [
         ],
     ),
     (
-        "search_memory",
+        names::SEARCH_MEMORY,
         &[
             "ask_memory",
             "find",
@@ -177,7 +178,7 @@ const OTHER_TOOLS: [(&str, &[&str]); 8] = [
         ],
     ),
     (
-        "list_memories",
+        names::LIST_MEMORIES,
         &[
             "get_all",
             "get_all_memories",
@@ -190,11 +191,11 @@ const OTHER_TOOLS: [(&str, &[&str]); 8] = [
         ],
     ),
     (
-        "get_memory",
+        names::GET_MEMORY,
         &["fetch", "get", "memory_get", "open_memory", "read_memory", "read_note", "show_memory"],
     ),
     (
-        "update_memory",
+        names::UPDATE_MEMORY,
         &[
             "change_memory",
             "edit",
@@ -206,7 +207,7 @@ const OTHER_TOOLS: [(&str, &[&str]); 8] = [
         ],
     ),
     (
-        "delete_memory",
+        names::DELETE_MEMORY,
         &[
             "clear_memory",
             "delete",
@@ -226,30 +227,30 @@ const OTHER_TOOLS: [(&str, &[&str]); 8] = [
             "wipe_memory",
         ],
     ),
-    ("get_context", &["build_context", "context", "load_context", "memory_context"]),
-    ("add_relation", &["create_relation", "create_relations", "link_memories", "relate"]),
+    (names::GET_CONTEXT, &["build_context", "context", "load_context", "memory_context"]),
+    (names::ADD_RELATION, &["create_relation", "create_relations", "link_memories", "relate"]),
 ];
 
 /// Words in names of tools, with the tools that do what they say.
 const TOOLS_OF_WORDS: [(&str, &str); 18] = [
-    ("add", "save_memory"),
-    ("create", "save_memory"),
-    ("store", "save_memory"),
-    ("write", "save_memory"),
-    ("remember", "save_memory"),
-    ("save", "save_memory"),
-    ("search", "search_memory"),
-    ("find", "search_memory"),
-    ("query", "search_memory"),
-    ("retrieve", "search_memory"),
-    ("recall", "search_memory"),
-    ("context", "get_context"),
-    ("get", "get_memory"),
-    ("read", "get_memory"),
-    ("edit", "update_memory"),
-    ("update", "update_memory"),
-    ("remove", "delete_memory"),
-    ("forget", "delete_memory"),
+    ("add", names::SAVE_MEMORY),
+    ("create", names::SAVE_MEMORY),
+    ("store", names::SAVE_MEMORY),
+    ("write", names::SAVE_MEMORY),
+    ("remember", names::SAVE_MEMORY),
+    ("save", names::SAVE_MEMORY),
+    ("search", names::SEARCH_MEMORY),
+    ("find", names::SEARCH_MEMORY),
+    ("query", names::SEARCH_MEMORY),
+    ("retrieve", names::SEARCH_MEMORY),
+    ("recall", names::SEARCH_MEMORY),
+    ("context", names::GET_CONTEXT),
+    ("get", names::GET_MEMORY),
+    ("read", names::GET_MEMORY),
+    ("edit", names::UPDATE_MEMORY),
+    ("update", names::UPDATE_MEMORY),
+    ("remove", names::DELETE_MEMORY),
+    ("forget", names::DELETE_MEMORY),
 ];
 
 /// The message about a tool that is not offered: how it is called here, the set that has it, or what has a near name.

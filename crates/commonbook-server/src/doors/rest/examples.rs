@@ -1,6 +1,7 @@
 //! Examples of requests, responses and errors, for the OpenAPI document.
 
 use commonbook::base::error::ErrorKind;
+use commonbook::verbs::names;
 use serde_json::{Value, json};
 
 const EXAMPLE_ID: &str = "mem_01m7y9c4dpeqkspxh7a865d434";
@@ -15,29 +16,29 @@ const EXAMPLE_TIME: &str = "2026-11-21T09:30:00Z";
 /// An example body for the route of this name.
 pub(super) fn request(name: &str) -> Option<Value> {
     Some(match name {
-        "save_memory" => json!({
+        names::SAVE_MEMORY => json!({
             "text": "The payment service retries three times with backoff.",
             "memory_type": "decision", "topics": ["payments", "retries"], "importance": "high",
         }),
-        "update_memory" => json!({"text": "It retries five times.", "expected_revision": 1}),
-        "restore_memory" | "purge_memory" => json!({}),
-        "release_memory" => json!({"expected_revision": 1}),
-        "appeal_memory" => json!({"reason": "It quotes an attack that our filter must know."}),
-        "resolve_entity" => json!({
+        names::UPDATE_MEMORY => json!({"text": "It retries five times.", "expected_revision": 1}),
+        names::RESTORE_MEMORY | names::PURGE_MEMORY => json!({}),
+        names::RELEASE_MEMORY => json!({"expected_revision": 1}),
+        names::APPEAL_MEMORY => json!({"reason": "It quotes an attack that our filter must know."}),
+        names::RESOLVE_ENTITY => json!({
             "type": "tool", "value": "TypeScript", "context": "Compile target ES2020",
         }),
-        "get_context" => json!({"task": "Make the payment service retry", "budget": 1000}),
-        "get_briefing" => {
+        names::GET_CONTEXT => json!({"task": "Make the payment service retry", "budget": 1000}),
+        names::GET_BRIEFING => {
             json!({"prompt": "Why does the payment service fail?", "client_session": "s1"})
         }
-        "learn" => json!({"message": "Done.\n\nRemember:\n- Backoff starts at 100 ms\n"}),
-        "resolve_contradiction" => json!({
+        names::LEARN => json!({"message": "Done.\n\nRemember:\n- Backoff starts at 100 ms\n"}),
+        names::RESOLVE_CONTRADICTION => json!({
             "resolution": "keep_both", "context": "3 retries for payments, 5 for refunds",
         }),
-        "adopt_memories" => json!({"agent_name": "claude-code", "dry_run": true}),
-        "move_memories" => json!({"from": "old-project", "topic": "billing", "dry_run": true}),
-        "import_memories" => json!({"lines": [{"text": "Ann: tea", "speaker": "ann"}]}),
-        "purge_since" => json!({"since": "1h", "dry_run": true}),
+        names::ADOPT_MEMORIES => json!({"agent_name": "claude-code", "dry_run": true}),
+        names::MOVE_MEMORIES => json!({"from": "old-project", "topic": "billing", "dry_run": true}),
+        names::IMPORT_MEMORIES => json!({"lines": [{"text": "Ann: tea", "speaker": "ann"}]}),
+        names::PURGE_SINCE => json!({"since": "1h", "dry_run": true}),
         _ => return None,
     })
 }
@@ -45,14 +46,14 @@ pub(super) fn request(name: &str) -> Option<Value> {
 /// An example response of the route of this name.
 pub(super) fn answer(name: &str) -> Option<Value> {
     Some(match name {
-        "search_memory" => json!({
+        names::SEARCH_MEMORY => json!({
             "hits": [{
                 "memory": memory(), "score": 1.75, "relevance": 0.83, "matched": ["words"],
                 "parts": {"words": 1.75, "context": 0.0, "vector": 0.0, "near_words": 0.0, "entity": 0.0, "author": 1.0, "time": 1.0, "standing": 1.0},
             }],
             "total": 1, "next": null, "workspaces": ["payments", "global"],
         }),
-        "get_context" => json!({
+        names::GET_CONTEXT => json!({
             "id": "ctx_01m7y9c4dpeqkspxh7a865d434", "agent": "claude-code", "text": EXAMPLE_MESSAGE,
             "tokens": 131,
             "items": [{
@@ -70,16 +71,16 @@ pub(super) fn answer(name: &str) -> Option<Value> {
                 "prompt_tokens_before": 5, "prompt_tokens_after": 136,
             },
         }),
-        "purge_memory" => json!({"id": EXAMPLE_ID}),
-        "get_memory_stats" => json!({
+        names::PURGE_MEMORY => json!({"id": EXAMPLE_ID}),
+        names::GET_MEMORY_STATS => json!({
             "workspace": "payments", "memories": 1, "deleted": 0, "events": 1, "unsummarised": 0,
             "contradictions": 0,
             "by_agent": {"claude-code": 1}, "by_type": {"decision": 1}, "disk_bytes": 65536,
         }),
-        "list_agents" => json!({
+        names::LIST_AGENTS => json!({
             "items": [{"agent": "claude-code", "first_seen": EXAMPLE_TIME, "last_seen": EXAMPLE_TIME, "memory_count": 1}],
         }),
-        "list_events" => json!({
+        names::LIST_EVENTS => json!({
             "items": [{
                 "sequence": 1, "workspace": "payments", "at": EXAMPLE_TIME, "kind": "memory.saved",
                 "actor": "claude-code", "subject": EXAMPLE_ID, "topics": ["payments", "retries"],

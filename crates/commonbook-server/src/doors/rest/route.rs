@@ -13,6 +13,7 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, REQUEST_SHAPE_HINT, Result};
 use commonbook::base::input;
 use commonbook::model::caller::{Caller, EntryPoint as Way};
+use commonbook::verbs::names;
 use serde_json::{Map, Value};
 
 use crate::calls::call::{JsonVerb, run_cancellable};
@@ -46,18 +47,18 @@ const MARK_FIELD: &str = "mark";
 pub(super) const DRY_RUN_FIELD: &str = "dry_run";
 
 /// The verbs whose routes answer 201.
-pub(super) const CREATING_VERBS: &[&str] = &["save_memory", "create_handoff"];
+pub(super) const CREATING_VERBS: &[&str] = &[names::SAVE_MEMORY, names::CREATE_HANDOFF];
 
 /// The verbs whose answer holds a memory, whose revision is the answer's `ETag`; with the JSON pointer
 /// to the memory.
 pub(super) const REVISION_POINTERS: &[(&str, &str)] = &[
-    ("save_memory", "/memory"),
-    ("get_memory", ""),
-    ("update_memory", ""),
-    ("delete_memory", ""),
-    ("restore_memory", ""),
-    ("release_memory", ""),
-    ("appeal_memory", ""),
+    (names::SAVE_MEMORY, "/memory"),
+    (names::GET_MEMORY, ""),
+    (names::UPDATE_MEMORY, ""),
+    (names::DELETE_MEMORY, ""),
+    (names::RESTORE_MEMORY, ""),
+    (names::RELEASE_MEMORY, ""),
+    (names::APPEAL_MEMORY, ""),
 ];
 
 /// A method and a path that call one verb.
@@ -214,12 +215,11 @@ impl RestRoute {
 
     /// The error with the names of the query's parameters: a search calls its query `q`.
     fn in_parameters(&self, error: Error) -> Error {
-        let Some(missing) = error.message.strip_prefix("missing field ") else { return error };
-        if self.has_body() {
-            return error;
-        }
-        let name = if missing == "`query`" { "`q`" } else { missing };
-        let message = format!("missing parameter {name}");
+        let message = match error.missing_field().filter(|_| !self.has_body()) {
+            Some("query") => "missing parameter `q`".to_owned(),
+            Some(missing) => format!("missing parameter `{missing}`"),
+            None => return error,
+        };
         Error { message, ..error }
     }
 

@@ -18,6 +18,7 @@ use crate::model::memory::{Memory, MemoryPath};
 use crate::model::workspace::Workspace;
 use crate::prompt::context::ContextRecord;
 use crate::store::Tx;
+use crate::verbs::names;
 
 /// The forgotten phrases of some texts.
 pub(in crate::verbs) struct ForgottenText {
@@ -133,7 +134,8 @@ fn is_statement(text: &str) -> bool {
 }
 
 /// Verbs whose memories are checked one by one when they are written.
-const SAVING_VERBS: [&str; 4] = ["learn", "save_memories", "save_memory", "update_memory"];
+const SAVING_VERBS: [&str; 4] =
+    [names::LEARN, names::SAVE_MEMORIES, names::SAVE_MEMORY, names::UPDATE_MEMORY];
 
 /// Refuses a request in which an agent says a forgotten sentence again, in whichever field: the task of
 /// a handoff, the title of a case, what is said of an entity. The request is asked for only where something was

@@ -27,6 +27,7 @@ use crate::model::memory::{
     SaveMemories, SaveMemory, UpdateMemory,
 };
 use crate::model::session::{EndSession, StartSession, TouchSession};
+use crate::verbs::names;
 
 /// A request that changes something.
 pub(in crate::verbs) trait WriteRequest: Serialize {
@@ -40,7 +41,7 @@ pub(in crate::verbs) trait WriteRequest: Serialize {
 }
 
 macro_rules! keyed {
-    ($($request:ident => $verb:literal,)*) => {$(
+    ($($request:ident => $verb:path,)*) => {$(
         impl WriteRequest for $request {
             const VERB: &'static str = $verb;
 
@@ -52,7 +53,7 @@ macro_rules! keyed {
 }
 
 macro_rules! keyless {
-    ($($request:ident => $verb:literal,)*) => {$(
+    ($($request:ident => $verb:path,)*) => {$(
         impl WriteRequest for $request {
             const VERB: &'static str = $verb;
         }
@@ -60,55 +61,55 @@ macro_rules! keyless {
 }
 
 keyed! {
-    AppealMemory => "appeal_memory",
-    AddRelation => "add_relation",
-    AppendEntries => "append_entries",
-    ArchiveCase => "archive_case",
-    ArchiveCheckpoint => "archive_checkpoint",
-    BranchCase => "branch_case",
-    CheckpointAndSummarise => "checkpoint_and_summarise",
-    CloseCase => "close_case",
-    CreateCheckpoint => "create_checkpoint",
-    CreateHandoff => "create_handoff",
-    DecideProposal => "decide_proposal",
-    DecideReview => "decide_review",
-    DeleteCheckpoint => "delete_checkpoint",
-    DeleteEntity => "delete_entity",
-    DeleteMemory => "delete_memory",
-    EndSession => "end_session",
-    LearnRequest => "learn",
-    MarkRead => "mark_read",
-    MergeCase => "merge_case",
-    MergeEntities => "merge_entities",
-    OpenCase => "open_case",
-    PurgeMemory => "purge_memory",
-    ReleaseMemory => "release_memory",
-    RemoveRelation => "remove_relation",
-    RenameEntity => "rename_entity",
-    ReopenCase => "reopen_case",
-    ResolveContradiction => "resolve_contradiction",
-    ResolveEntity => "resolve_entity",
-    RestoreEntity => "restore_entity",
-    RestoreMemory => "restore_memory",
-    RetractMemory => "retract_memory",
-    ResumeSession => "resume_session",
-    SaveMemories => "save_memories",
-    SaveMemory => "save_memory",
-    StartSession => "start_session",
-    TouchSession => "touch_session",
-    UndoOperation => "undo_operation",
-    UnmergeEntities => "unmerge_entities",
-    UpdateCase => "update_case",
-    UpdateMemory => "update_memory",
+    AppealMemory => names::APPEAL_MEMORY,
+    AddRelation => names::ADD_RELATION,
+    AppendEntries => names::APPEND_ENTRIES,
+    ArchiveCase => names::ARCHIVE_CASE,
+    ArchiveCheckpoint => names::ARCHIVE_CHECKPOINT,
+    BranchCase => names::BRANCH_CASE,
+    CheckpointAndSummarise => names::CHECKPOINT_AND_SUMMARISE,
+    CloseCase => names::CLOSE_CASE,
+    CreateCheckpoint => names::CREATE_CHECKPOINT,
+    CreateHandoff => names::CREATE_HANDOFF,
+    DecideProposal => names::DECIDE_PROPOSAL,
+    DecideReview => names::DECIDE_REVIEW,
+    DeleteCheckpoint => names::DELETE_CHECKPOINT,
+    DeleteEntity => names::DELETE_ENTITY,
+    DeleteMemory => names::DELETE_MEMORY,
+    EndSession => names::END_SESSION,
+    LearnRequest => names::LEARN,
+    MarkRead => names::MARK_READ,
+    MergeCase => names::MERGE_CASE,
+    MergeEntities => names::MERGE_ENTITIES,
+    OpenCase => names::OPEN_CASE,
+    PurgeMemory => names::PURGE_MEMORY,
+    ReleaseMemory => names::RELEASE_MEMORY,
+    RemoveRelation => names::REMOVE_RELATION,
+    RenameEntity => names::RENAME_ENTITY,
+    ReopenCase => names::REOPEN_CASE,
+    ResolveContradiction => names::RESOLVE_CONTRADICTION,
+    ResolveEntity => names::RESOLVE_ENTITY,
+    RestoreEntity => names::RESTORE_ENTITY,
+    RestoreMemory => names::RESTORE_MEMORY,
+    RetractMemory => names::RETRACT_MEMORY,
+    ResumeSession => names::RESUME_SESSION,
+    SaveMemories => names::SAVE_MEMORIES,
+    SaveMemory => names::SAVE_MEMORY,
+    StartSession => names::START_SESSION,
+    TouchSession => names::TOUCH_SESSION,
+    UndoOperation => names::UNDO_OPERATION,
+    UnmergeEntities => names::UNMERGE_ENTITIES,
+    UpdateCase => names::UPDATE_CASE,
+    UpdateMemory => names::UPDATE_MEMORY,
 }
 
 // Repeating a step of a handoff answers the same without a key, and so does reopening.
 keyless! {
-    AcceptHandoff => "accept_handoff",
-    AcknowledgeOutdated => "acknowledge_outdated",
-    AnswerPairs => "answer_pairs",
-    CompleteHandoff => "complete_handoff",
-    RejectHandoff => "reject_handoff",
-    ReopenContradiction => "reopen_contradiction",
-    WithdrawHandoff => "withdraw_handoff",
+    AcceptHandoff => names::ACCEPT_HANDOFF,
+    AcknowledgeOutdated => names::ACKNOWLEDGE_OUTDATED,
+    AnswerPairs => names::ANSWER_PAIRS,
+    CompleteHandoff => names::COMPLETE_HANDOFF,
+    RejectHandoff => names::REJECT_HANDOFF,
+    ReopenContradiction => names::REOPEN_CONTRADICTION,
+    WithdrawHandoff => names::WITHDRAW_HANDOFF,
 }

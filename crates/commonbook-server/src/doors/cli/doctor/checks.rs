@@ -9,6 +9,7 @@ use commonbook::base::error::{ErrorKind, Result};
 use commonbook::base::home_key::HomeKey;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::workspace::Workspace;
+use commonbook::verbs::names;
 use commonbook::verbs::project_notices;
 use serde_json::Map;
 
@@ -280,7 +281,7 @@ pub(in crate::doors::cli) fn reach(address: ServerAddress, config: &Config) -> R
     let workspace = config.nearest_workspace()?.map_or_else(Workspace::fallback, |near| near.name);
     let caller = Caller::new(name, workspace, EntryPoint::Cli);
     let server = RestClient::new(address, REACH_TIMEOUT);
-    match verb::find("get_memory_stats") {
+    match verb::find(names::GET_MEMORY_STATS) {
         Some(verb) => server.call(verb, &caller, Map::new()).map(drop),
         None => Ok(()),
     }

@@ -11,6 +11,7 @@ use commonbook::model::contradiction::Contradiction;
 use commonbook::model::entity::{EntityReview, ReviewProposal};
 use commonbook::model::handoff::Handoff;
 use commonbook::model::memory::Memory;
+use commonbook::verbs::names;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -38,7 +39,7 @@ pub(super) fn poll_in_background(
     let (held, dropped) = channel();
     thread::start(move || {
         loop {
-            let agents = target.call(&caller, "list_agents", json!({}));
+            let agents = target.call(&caller, names::LIST_AGENTS, json!({}));
             let agents = agents.and_then(|list| serde_json::from_value::<AgentList>(list).ok());
             let agents = agents.map(|list| MonitorInput::Agents(list.items));
             let work = MonitorInput::Work(read_open_work(&target, &caller));
@@ -57,16 +58,20 @@ pub(super) fn poll_in_background(
 fn read_open_work(target: &MonitorTarget, caller: &Caller) -> Vec<WorkRow> {
     let handoffs = json!({"side": "all", "status": ["pending"], "limit": WORK_ITEMS_MAX});
     let page = json!({"limit": WORK_ITEMS_MAX});
-    let mut rows = rows_of(target, caller, "list_handoffs", handoffs, |handoff: &Handoff| {
+    let mut rows = rows_of(target, caller, names::LIST_HANDOFFS, handoffs, |handoff: &Handoff| {
         ("handoff", short(&handoff.id), transfer(handoff))
     });
     let reason = |found: &Contradiction| ("contradiction", short(&found.id), found.reason.clone());
-    rows.extend(rows_of(target, caller, "detect_contradictions", page.clone(), reason));
-    rows.extend(rows_of(target, caller, "list_reviews", page.clone(), |review: &EntityReview| {
-        ("review", short(&review.id), review_words(review))
-    }));
+    rows.extend(rows_of(target, caller, names::DETECT_CONTRADICTIONS, page.clone(), reason));
+    rows.extend(rows_of(
+        target,
+        caller,
+        names::LIST_REVIEWS,
+        page.clone(),
+        |review: &EntityReview| ("review", short(&review.id), review_words(review)),
+    ));
     // Only a person sees them.
-    rows.extend(rows_of(target, caller, "list_quarantined", page, |memory: &Memory| {
+    rows.extend(rows_of(target, caller, names::LIST_QUARANTINED, page, |memory: &Memory| {
         ("quarantine", short(&memory.id), format!("{}: {}", memory.owner, memory_glance(memory)))
     }));
     rows

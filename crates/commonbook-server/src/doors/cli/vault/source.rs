@@ -8,6 +8,7 @@ use commonbook::model::caller::Caller;
 use commonbook::model::export::{ExportPage, ExportWorkspace};
 use commonbook::model::import::{ImportLine, ImportRecord};
 use commonbook::model::origin::{TextOrigin, sign_line};
+use commonbook::verbs::names;
 use commonbook_vault::export::RecordLine;
 use commonbook_vault::source::{StoreChanges, VaultSource};
 use serde::Serialize;
@@ -55,7 +56,7 @@ impl VaultSource for BookSource {
         match self {
             Self::Home { book, caller } => book.export_workspace(caller, request),
             Self::Server { server, caller, .. } => input::from_value(server.call_named(
-                "export_workspace",
+                names::EXPORT_WORKSPACE,
                 caller,
                 json_of(request)?,
             )?),
@@ -70,7 +71,11 @@ impl VaultSource for BookSource {
         match self {
             Self::Home { book, caller } => StoreChanges::of_home(book, &caller.workspace, event),
             Self::Server { server, caller, .. } => StoreChanges::read_after(event, |request| {
-                input::from_value(server.call_named("list_events", caller, json_of(request)?)?)
+                input::from_value(server.call_named(
+                    names::LIST_EVENTS,
+                    caller,
+                    json_of(request)?,
+                )?)
             }),
         }
     }

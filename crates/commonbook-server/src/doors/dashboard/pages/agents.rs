@@ -7,6 +7,7 @@ use commonbook::model::memory::Memory;
 use commonbook::model::session::Session;
 use commonbook::model::token::{Token, TokenList};
 use commonbook::prompt::context::ContextSummary;
+use commonbook::verbs::names;
 use maud::{Markup, html};
 use serde_json::json;
 
@@ -18,8 +19,8 @@ use crate::calls::output::count_text;
 
 /// Lists the agents, and the tokens for who may see them.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
-    let agents: AgentList = request.call("list_agents", json!({}))?;
-    let tokens: Result<TokenList> = request.call("list_tokens", json!({}));
+    let agents: AgentList = request.call(names::LIST_AGENTS, json!({}))?;
+    let tokens: Result<TokenList> = request.call(names::LIST_TOKENS, json!({}));
     let main = html! {
         h1 { "Agents" }
         section id="agents" data-live="agent.seen memory.* session.*" aria-label="Agents" {
@@ -52,8 +53,8 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         }
     };
     let same = vec![
-        SameCall::new("list_agents", json!({}), &["agents"]),
-        SameCall::new("list_tokens", json!({}), &["token", "list"]),
+        SameCall::new(names::LIST_AGENTS, json!({}), &["agents"]),
+        SameCall::new(names::LIST_TOKENS, json!({}), &["token", "list"]),
     ];
     Ok(PageContent { title: "Agents".to_owned(), main, same })
 }
@@ -78,7 +79,7 @@ fn token_list(request: &PageRequest, tokens: &[Token]) -> Markup {
                             td {
                                 @match token.revoked_at {
                                     Some(at) => { "revoked " (time(at)) }
-                                    None => { (act_button(request, "revoke_token", "Revoke", &[("token_id", &token.id.to_string())], &back)) }
+                                    None => { (act_button(request, names::REVOKE_TOKEN, "Revoke", &[("token_id", &token.id.to_string())], &back)) }
                                 }
                             }
                         }
@@ -88,7 +89,7 @@ fn token_list(request: &PageRequest, tokens: &[Token]) -> Markup {
         }
         details {
             summary { "Create a token" }
-            form method="post" action=(request.act_path("create_token")) class="stack" {
+            form method="post" action=(request.act_path(names::CREATE_TOKEN)) class="stack" {
                 (form_fields(request, &back))
                 label { "Agent" input type="text" name="agent_name" required placeholder="claude-code"; }
                 fieldset { legend { "It permits" }
@@ -106,13 +107,13 @@ fn token_list(request: &PageRequest, tokens: &[Token]) -> Markup {
 
 /// Shows one agent: its memories, sessions and what it received.
 pub(super) fn show_agent(request: &PageRequest, name: &str) -> Result<PageContent> {
-    let known: Result<AgentRecord> = request.call("get_agent", json!({"name": name}));
+    let known: Result<AgentRecord> = request.call(names::GET_AGENT, json!({"name": name}));
     let memories: Page<Memory> =
-        request.call("list_memories", json!({"owner": name, "limit": 20}))?;
+        request.call(names::LIST_MEMORIES, json!({"owner": name, "limit": 20}))?;
     let contexts: Page<ContextSummary> =
-        request.call("list_contexts", json!({"owner": name, "limit": 20}))?;
+        request.call(names::LIST_CONTEXTS, json!({"owner": name, "limit": 20}))?;
     let sessions: Result<Page<Session>> =
-        request.call("list_sessions", json!({"owner": name, "limit": 20}));
+        request.call(names::LIST_SESSIONS, json!({"owner": name, "limit": 20}));
     let main = html! {
         p class="path" { a href=(request.path("agents")) { "Agents" } " / " (name) }
         h1 { (name) }
@@ -153,7 +154,8 @@ pub(super) fn show_agent(request: &PageRequest, name: &str) -> Result<PageConten
             }
         }
     };
-    let same = vec![SameCall::new("get_agent", json!({"name": name}), &["agent", "show", name])];
+    let same =
+        vec![SameCall::new(names::GET_AGENT, json!({"name": name}), &["agent", "show", name])];
     Ok(PageContent { title: name.to_owned(), main, same })
 }
 

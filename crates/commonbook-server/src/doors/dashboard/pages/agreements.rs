@@ -4,18 +4,18 @@
 use commonbook::base::error::Result;
 use commonbook::model::access;
 use commonbook::model::standing::{AgreedFile, StandingAgreement};
+use commonbook::verbs::names;
 use commonbook_text::sanitize;
 use maud::{Markup, html};
 use serde_json::json;
 
 use super::super::parts::{act_button, chip, empty_list};
 use super::super::request::{CHANGED_PARAMETER, PageContent, PageRequest, SameCall};
-use crate::calls::verb::AGREE_STANDING;
 
 /// Shows what waits.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let waiting: Result<StandingAgreement> = match access::is_person(request.caller()?) {
-        true => request.call(AGREE_STANDING, json!({"dry_run": true})),
+        true => request.call(names::AGREE_STANDING, json!({"dry_run": true})),
         false => Ok(StandingAgreement::default()),
     };
     let main = html! {
@@ -33,7 +33,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         }
     };
     // The command works in the folder of a project.
-    let same = vec![SameCall::new(AGREE_STANDING, json!({}), &[])];
+    let same = vec![SameCall::new(names::AGREE_STANDING, json!({}), &[])];
     Ok(PageContent { title: "Agreements".to_owned(), main, same })
 }
 
@@ -52,7 +52,7 @@ fn waiting_file(request: &PageRequest, waiting: &AgreedFile) -> Markup {
             }
             h3 { "The whole text" }
             pre { (sanitize::quote_lines(text, usize::MAX)) }
-            (act_button(request, AGREE_STANDING, "Agree to this text", &fields, &request.own_path()))
+            (act_button(request, names::AGREE_STANDING, "Agree to this text", &fields, &request.own_path()))
         }
     }
 }

@@ -8,6 +8,7 @@ use commonbook::model::case::{
     UnreadCount, UnreadList,
 };
 use commonbook::model::handoff::Handoff;
+use commonbook::verbs::names;
 use commonbook_text::headline::headline;
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
@@ -36,7 +37,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         }
     }
     fields.insert("limit".to_owned(), json!(LISTED_CASES));
-    let page: Page<Case> = request.call("list_cases", Value::Object(fields.clone()))?;
+    let page: Page<Case> = request.call(names::LIST_CASES, Value::Object(fields.clone()))?;
     let main = html! {
         h1 { "Cases" }
         p class="muted" { "A case is the log of one matter that several agents work on. Nobody changes an entry; a later one supersedes it." }
@@ -48,7 +49,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         }
         details class="new" {
             summary { "Open a case" }
-            form method="post" action=(request.act_path("open_case")) class="stack" {
+            form method="post" action=(request.act_path(names::OPEN_CASE)) class="stack" {
                 (form_fields(request, &request.path("cases/{id}")))
                 label { "Title" input type="text" name="title" required maxlength="200"; }
                 label { "Key; made of the title if empty" input type="text" name="key"; }
@@ -71,7 +72,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             command.extend([flag, value]);
         }
     }
-    let same = vec![SameCall::new("list_cases", Value::Object(fields), &command)];
+    let same = vec![SameCall::new(names::LIST_CASES, Value::Object(fields), &command)];
     Ok(PageContent { title: "Cases".to_owned(), main, same })
 }
 
@@ -104,21 +105,22 @@ fn status_chip(status: CaseStatus) -> Markup {
 /// What the reader has not read of these cases, if the reader can have marks.
 fn unread_counts(request: &PageRequest, cases: &[&Case]) -> Vec<UnreadCount> {
     let keys: Vec<&CaseKey> = cases.iter().map(|case| &case.key).collect();
-    let counts: Option<UnreadList> = request.call("count_unread", json!({"cases": keys})).ok();
+    let counts: Option<UnreadList> = request.call(names::COUNT_UNREAD, json!({"cases": keys})).ok();
     counts.map(|list| list.items).unwrap_or_default()
 }
 
 /// Shows one case with its log.
 #[expect(clippy::too_many_lines, reason = "a picture or a page, from top to bottom")]
 pub(super) fn show_case(request: &PageRequest, item: &str) -> Result<PageContent> {
-    let case: Case = request.call("get_case", json!({"key": item}))?;
+    let case: Case = request.call(names::GET_CASE, json!({"key": item}))?;
     let key = case.key.to_string();
     let log = read_log(request, &key)?;
     let mark = unread_counts(request, &[&case]).first().map(|count| count.mark);
-    let proposals: Option<ProposalList> = request.call("list_proposals", json!({"key": key})).ok();
+    let proposals: Option<ProposalList> =
+        request.call(names::LIST_PROPOSALS, json!({"key": key})).ok();
     let proposals = proposals.map(|list| list.items).unwrap_or_default();
     let handoffs: Page<Handoff> =
-        request.call("list_handoffs", json!({"case": key, "side": "all", "limit": 10}))?;
+        request.call(names::LIST_HANDOFFS, json!({"case": key, "side": "all", "limit": 10}))?;
     let branches = branches_of(request, &case)?;
     let back = request.own_path();
     let main = html! {
@@ -166,17 +168,17 @@ pub(super) fn show_case(request: &PageRequest, item: &str) -> Result<PageContent
     };
     let same = vec![
         SameCall::new(
-            "read_case",
+            names::READ_CASE,
             json!({"key": key, "after": 0}),
             &["case", "read", &key, "--after", "0"],
         ),
         SameCall::new(
-            "append_entry",
+            names::APPEND_ENTRY,
             json!({"key": key, "summary": "The gateway was down from 9 to 10"}),
             &["case", "append", &key, "The gateway was down from 9 to 10"],
         ),
         SameCall::new(
-            "digest_case",
+            names::DIGEST_CASE,
             json!({"key": key, "dry_run": true}),
             &["case", "digest", &key, "--dry-run"],
         ),
@@ -199,12 +201,12 @@ fn read_log(request: &PageRequest, key: &str) -> Result<CaseEntries> {
         }
         None => fields["last"] = json!(LISTED_ENTRIES),
     }
-    request.call("read_case", fields)
+    request.call(names::READ_CASE, fields)
 }
 
 fn branches_of(request: &PageRequest, case: &Case) -> Result<Vec<Case>> {
     let fields = json!({"key": case.key, "limit": SHOWN_BRANCHES_MAX});
-    let branches: Page<Case> = request.call("list_branches", fields)?;
+    let branches: Page<Case> = request.call(names::LIST_BRANCHES, fields)?;
     Ok(branches.items)
 }
 
@@ -277,7 +279,7 @@ fn log_list(request: &PageRequest, case: &Case, log: &CaseEntries, mark: Option<
                 a class="more" href={ (request.here_with(&[("after", Some(&last_text))])) "#log" } { "Later entries" }
             }
             @if mark.is_some_and(|mark| mark < last) && !is_filtered {
-                (act_button(request, "mark_read", "Mark these as read", &[("case", case.key.as_str()), ("position", &last_text)], &request.own_path()))
+                (act_button(request, names::MARK_READ, "Mark these as read", &[("case", case.key.as_str()), ("position", &last_text)], &request.own_path()))
             }
         }
     }
@@ -339,7 +341,7 @@ fn append_form(request: &PageRequest, key: &str, back: &str) -> Markup {
     let kinds: Vec<&str> = EntryKind::ALL.iter().map(|kind| kind.name()).collect();
     let supersedes = request.value("supersedes").unwrap_or_default();
     html! {
-        form method="post" action=(request.act_path("append_entry")) class="stack" {
+        form method="post" action=(request.act_path(names::APPEND_ENTRY)) class="stack" {
             (form_fields(request, back))
             input type="hidden" name="key" value=(key);
             label { "What the other agents have to know, in one or two sentences"
@@ -366,7 +368,7 @@ fn proposal_card(
     let key = case.key.as_str();
     let decide = |label: &str, decision: &str| {
         let fields = [("key", key), ("number", number.as_str()), ("decision", decision)];
-        act_button(request, "decide_proposal", label, &fields, back)
+        act_button(request, names::DECIDE_PROPOSAL, label, &fields, back)
     };
     html! {
         div class="card" {
@@ -410,7 +412,7 @@ fn digest(request: &PageRequest, case: &Case, back: &str) -> Markup {
         return preview;
     }
     let found: Result<DigestResult> =
-        request.call("digest_case", json!({"key": key, "dry_run": true}));
+        request.call(names::DIGEST_CASE, json!({"key": key, "dry_run": true}));
     match found {
         Err(error) => {
             html! { p class="error" { (error.message) @if let Some(hint) = &error.hint { " " (hint) } } }
@@ -424,7 +426,7 @@ fn digest(request: &PageRequest, case: &Case, back: &str) -> Markup {
                 p { "A digest would " @if case.lead.is_some() { "propose to the lead" } @else { "append" } ":" }
                 @if let Some(notice) = &found.notice { p class="muted" { (notice) } }
                 (proposed_entries(request, &found.proposed))
-                (act_button(request, "digest_case", if case.lead.is_some() { "Propose these" } else { "Append these" }, &[("key", key)], back))
+                (act_button(request, names::DIGEST_CASE, if case.lead.is_some() { "Propose these" } else { "Append these" }, &[("key", key)], back))
             }
         },
     }
@@ -435,19 +437,19 @@ fn case_acts(request: &PageRequest, case: &Case, back: &str) -> Markup {
     let revision = case.revision.to_string();
     let fields = [("key", key)];
     html! {
-        @if case.status == CaseStatus::Open { (act_button(request, "close_case", "Close", &fields, back)) }
-        @else { (act_button(request, "reopen_case", "Reopen", &fields, back)) }
-        @if case.status != CaseStatus::Archived { (act_button(request, "archive_case", "Archive", &fields, back)) }
+        @if case.status == CaseStatus::Open { (act_button(request, names::CLOSE_CASE, "Close", &fields, back)) }
+        @else { (act_button(request, names::REOPEN_CASE, "Reopen", &fields, back)) }
+        @if case.status != CaseStatus::Archived { (act_button(request, names::ARCHIVE_CASE, "Archive", &fields, back)) }
         @if case.branch.as_ref().is_some_and(|branch| branch.merged_at.is_none()) {
-            (act_button(request, "merge_case", "Merge into its case", &fields, back))
+            (act_button(request, names::MERGE_CASE, "Merge into its case", &fields, back))
         }
         @if case.lead.is_some() {
             // A blank name removes the lead; an empty one would not be sent.
-            (act_button(request, "update_case", "Remove the lead", &[("key", key), ("lead", " ")], back))
+            (act_button(request, names::UPDATE_CASE, "Remove the lead", &[("key", key), ("lead", " ")], back))
         }
         details {
             summary { "Edit title, labels and lead" }
-            form method="post" action=(request.act_path("update_case")) class="stack" {
+            form method="post" action=(request.act_path(names::UPDATE_CASE)) class="stack" {
                 (form_fields(request, back))
                 input type="hidden" name="key" value=(key);
                 input type="hidden" name="expected_revision" value=(revision);
@@ -461,7 +463,7 @@ fn case_acts(request: &PageRequest, case: &Case, back: &str) -> Markup {
         @if case.status == CaseStatus::Open {
             details {
                 summary { "Branch" }
-                form method="post" action=(request.act_path("branch_case")) class="stack" {
+                form method="post" action=(request.act_path(names::BRANCH_CASE)) class="stack" {
                     (form_fields(request, &request.path("cases/{id}")))
                     input type="hidden" name="key" value=(key);
                     label { "Name; the next number if empty" input type="text" name="name"; }

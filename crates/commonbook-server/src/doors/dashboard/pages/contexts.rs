@@ -11,6 +11,7 @@ use commonbook::prompt::context::choose::{
     CandidateReceipt, ContextOrigin, ContextSource, OmissionReason,
 };
 use commonbook::prompt::context::{ContextExplanation, ContextSummary};
+use commonbook::verbs::names;
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
@@ -34,7 +35,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         }
     }
     let page: Page<ContextSummary> =
-        request.call("list_contexts", Value::Object(fields.clone()))?;
+        request.call(names::LIST_CONTEXTS, Value::Object(fields.clone()))?;
     let days = page.items.chunk_by(|one, next| {
         one.at.strftime("%F").to_string() == next.at.strftime("%F").to_string()
     });
@@ -73,7 +74,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             (next_page(request, page.next.as_ref()))
         }
     };
-    let same = vec![SameCall::new("list_contexts", Value::Object(fields), &["contexts"])];
+    let same = vec![SameCall::new(names::LIST_CONTEXTS, Value::Object(fields), &["contexts"])];
     Ok(PageContent { title: "Contexts".to_owned(), main, same })
 }
 
@@ -82,7 +83,9 @@ pub(super) fn show_context(request: &PageRequest, item: &str) -> Result<PageCont
     let (context, replay_error) = explain(request, item)?;
     let other = request.value(OTHER_PARAMETER);
     let other = other
-        .map(|id| request.call::<ContextExplanation>("explain_context", json!({"context": id})))
+        .map(|id| {
+            request.call::<ContextExplanation>(names::EXPLAIN_CONTEXT, json!({"context": id}))
+        })
         .transpose()?;
     let id = context.id.to_string();
     let main = html! {
@@ -103,22 +106,23 @@ pub(super) fn show_context(request: &PageRequest, item: &str) -> Result<PageCont
             None => { (receipt(request, &context)) }
         }
     };
-    let same = vec![SameCall::new("explain_context", json!({"context": id}), &["explain", &id])];
+    let same =
+        vec![SameCall::new(names::EXPLAIN_CONTEXT, json!({"context": id}), &["explain", &id])];
     Ok(PageContent { title: format!("Context {}", handle(&context.id)), main, same })
 }
 
 /// The context, built again if the URL asks for that. Only its agent may build it again.
 fn explain(request: &PageRequest, item: &str) -> Result<(ContextExplanation, Option<Error>)> {
     if request.value("replay").is_some() {
-        match request.call("explain_context", json!({"context": item, "replay": true})) {
+        match request.call(names::EXPLAIN_CONTEXT, json!({"context": item, "replay": true})) {
             Ok(context) => return Ok((context, None)),
             Err(error) => {
-                let context = request.call("explain_context", json!({"context": item}))?;
+                let context = request.call(names::EXPLAIN_CONTEXT, json!({"context": item}))?;
                 return Ok((context, Some(error)));
             }
         }
     }
-    Ok((request.call("explain_context", json!({"context": item}))?, None))
+    Ok((request.call(names::EXPLAIN_CONTEXT, json!({"context": item}))?, None))
 }
 
 fn receipt(request: &PageRequest, context: &ContextExplanation) -> Markup {
@@ -153,7 +157,7 @@ fn receipt(request: &PageRequest, context: &ContextExplanation) -> Markup {
         (left_out(request, context))
         details class="figures" id={ "figures-" (handle(&context.id)) } { summary { "All figures" } (figures(request, context)) }
         @if can_add_standing(request) {
-            form id=(STANDING_FORM) method="post" action=(request.act_path("add_standing")) {
+            form id=(STANDING_FORM) method="post" action=(request.act_path(names::ADD_STANDING)) {
                 (form_fields(request, &request.here_with(&[])))
                 input type="hidden" name="role" value=(context.agent.role());
             }
@@ -229,14 +233,14 @@ fn candidate_text(
     match page_of(id)? {
         "memories" => {
             let then = json!({"id": id, "at": context.at});
-            let memory: Memory = request.call("memory_at", then).ok()?;
+            let memory: Memory = request.call(names::MEMORY_AT, then).ok()?;
             let is_memory = memory.case.is_none() && !memory.is_quarantined();
             let text = if memory.is_quarantined() { String::new() } else { memory.text.clone() };
             Some(CandidateText { headline: memory_glance(&memory), text, is_memory })
         }
         _ => {
             let receipt: HandoffReceipt =
-                request.call("get_handoff", json!({"handoff": id})).ok()?;
+                request.call(names::GET_HANDOFF, json!({"handoff": id})).ok()?;
             let handoff = receipt.handoff;
             let text = [Some(handoff.task.clone()), handoff.context.clone()];
             let text = text.into_iter().flatten().collect::<Vec<_>>().join("\n\n");

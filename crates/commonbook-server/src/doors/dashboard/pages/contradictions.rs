@@ -7,6 +7,7 @@ use commonbook::model::contradiction::{
     PairRelation, PairSide,
 };
 use commonbook::model::memory::Memory;
+use commonbook::verbs::names;
 use commonbook_text::word_diff::{StretchKind, word_diff};
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
@@ -41,7 +42,8 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     // Those found so far: the page waits for no comparison, and shows a new one as it is found.
     let mut found = fields.clone();
     found.insert("wait".to_owned(), json!(false));
-    let page: Page<Contradiction> = request.call("detect_contradictions", Value::Object(found))?;
+    let page: Page<Contradiction> =
+        request.call(names::DETECT_CONTRADICTIONS, Value::Object(found))?;
     let main = html! {
         h1 { "Contradictions" }
         form class="filters" action=(request.path("contradictions")) method="get" {
@@ -61,7 +63,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         @if page.items.iter().any(is_open) { (settle_selected(request)) }
     };
     let same = vec![SameCall::new(
-        "detect_contradictions",
+        names::DETECT_CONTRADICTIONS,
         Value::Object(fields),
         &["contradictions", "list"],
     )];
@@ -122,7 +124,7 @@ fn is_open(found: &Contradiction) -> bool {
 
 /// The buttons that settle the selected contradictions. `Enter` in the text presses the first one.
 fn settle_selected(request: &PageRequest) -> Markup {
-    let act = request.act_path("resolve_contradiction");
+    let act = request.act_path(names::RESOLVE_CONTRADICTION);
     let buttons = html! {
         label { "In which context each holds" input type="text" name="context" placeholder="one in tests, the other in production"; }
         button type="submit" formaction=(act) name="resolution" value=(ContradictionResolution::KeepBoth.name()) { "Keep both of each" }
@@ -165,7 +167,7 @@ fn show_pairs(request: &PageRequest) -> Result<PageContent> {
         fields.insert("cursor".to_owned(), json!(cursor));
     }
     let fields = Value::Object(fields);
-    let page: Page<NearPair> = request.call("list_pairs", fields.clone())?;
+    let page: Page<NearPair> = request.call(names::LIST_PAIRS, fields.clone())?;
     let main = html! {
         h1 { "Near pairs" }
         form class="filters" action=(request.path("contradictions")) method="get" {
@@ -183,7 +185,7 @@ fn show_pairs(request: &PageRequest) -> Result<PageContent> {
             }
         }
     };
-    let same = vec![SameCall::new("list_pairs", fields, &["contradictions", "pairs"])];
+    let same = vec![SameCall::new(names::LIST_PAIRS, fields, &["contradictions", "pairs"])];
     Ok(PageContent { title: "Near pairs".to_owned(), main, same })
 }
 
@@ -202,7 +204,7 @@ fn pair_form(request: &PageRequest, pair: &NearPair) -> Markup {
     };
     html! {
         div class="sides" { (side("newer", &pair.newer)) (side("older", &pair.older)) }
-        form class="inline" method="post" action=(request.act_path("answer_pair")) aria-label="What the newer one is to the older one" {
+        form class="inline" method="post" action=(request.act_path(names::ANSWER_PAIR)) aria-label="What the newer one is to the older one" {
             (form_fields(request, &request.own_path()))
             input type="hidden" name="newer" value=(pair.newer.id);
             input type="hidden" name="older" value=(pair.older.id);
@@ -220,11 +222,12 @@ fn status_chip(found: &Contradiction) -> Markup {
 
 /// Shows one contradiction and how to settle it.
 pub(super) fn show_contradiction(request: &PageRequest, item: &str) -> Result<PageContent> {
-    let found: Contradiction = request.call("get_contradiction", json!({"contradiction": item}))?;
+    let found: Contradiction =
+        request.call(names::GET_CONTRADICTION, json!({"contradiction": item}))?;
     let id = found.id.to_string();
     let [older, newer] = &found.memories;
     let text = |side: &ContradictionSide| {
-        let memory = request.call::<Memory>("get_memory", json!({"id": side.id}));
+        let memory = request.call::<Memory>(names::GET_MEMORY, json!({"id": side.id}));
         memory.map_or_else(|_| side.text.clone(), |memory| memory.text)
     };
     let (older_text, newer_text) = (text(older), text(newer));
@@ -245,17 +248,17 @@ pub(super) fn show_contradiction(request: &PageRequest, item: &str) -> Result<Pa
         }
         @match found.status {
             ContradictionStatus::Open => { (settle_forms(request, &found, &newer_text)) }
-            _ => { (act_button(request, "reopen_contradiction", "Reopen", &[("contradiction", &id)], &request.own_path())) }
+            _ => { (act_button(request, names::REOPEN_CONTRADICTION, "Reopen", &[("contradiction", &id)], &request.own_path())) }
         }
     };
     let same = vec![
         SameCall::new(
-            "get_contradiction",
+            names::GET_CONTRADICTION,
             json!({"contradiction": id}),
             &["contradictions", "show", &id],
         ),
         SameCall::new(
-            "resolve_contradiction",
+            names::RESOLVE_CONTRADICTION,
             json!({"contradiction": id, "resolution": "keep_newer"}),
             &["contradictions", "resolve", &id, "keep_newer"],
         ),
@@ -286,7 +289,7 @@ fn settle_forms(request: &PageRequest, found: &Contradiction, newer_text: &str) 
             input type="hidden" name="resolution" value=(resolution);
         }
     };
-    let act = request.act_path("resolve_contradiction");
+    let act = request.act_path(names::RESOLVE_CONTRADICTION);
     html! {
         section aria-label="Settle it" {
             h2 { "Settle it" }

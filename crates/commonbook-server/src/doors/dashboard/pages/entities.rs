@@ -11,6 +11,7 @@ use commonbook::model::entity::{
 use commonbook::model::event::{Event, EventKind, EventPage};
 use commonbook::model::graph::export::{KnowledgeSubgraph, NodeView};
 use commonbook::model::graph::{EntityDetails, GraphNode, GraphSource};
+use commonbook::verbs::names;
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
@@ -51,7 +52,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             fields.insert(name.to_owned(), json!(value));
         }
     }
-    let page: Page<Entity> = request.call("list_entities", Value::Object(fields.clone()))?;
+    let page: Page<Entity> = request.call(names::LIST_ENTITIES, Value::Object(fields.clone()))?;
     let main = html! {
         h1 { "Entities" }
         p class="muted" { "The people, tools, files and concepts that memories mention, each under one name for all agents." }
@@ -102,7 +103,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     if is_deleted_list(request) {
         command.push("--deleted");
     }
-    let same = vec![SameCall::new("list_entities", Value::Object(fields), &command)];
+    let same = vec![SameCall::new(names::LIST_ENTITIES, Value::Object(fields), &command)];
     Ok(PageContent { title: "Entities".to_owned(), main, same })
 }
 
@@ -113,7 +114,7 @@ fn type_list() -> Markup {
 fn statement_form(request: &PageRequest) -> Markup {
     html! {
         (type_list())
-        form method="post" action=(request.act_path("resolve_entity")) class="stack" {
+        form method="post" action=(request.act_path(names::RESOLVE_ENTITY)) class="stack" {
             (form_fields(request, &request.path("entities/{id}")))
             div class="filters" {
                 label { "Type" input type="text" name="type" required list="entity-types"; }
@@ -136,7 +137,7 @@ fn deleted_row(request: &PageRequest, entity: &Entity) -> Markup {
         li id=(id) {
             strong { (entity.value) } " " (chip(entity.entity_type.name(), "type"))
             @if let Some(deletion) = &entity.deleted { " deleted by " (agent(request, &deletion.agent)) " " (time(deletion.at)) }
-            " " (act_button(request, "restore_entity", "Restore", &[("entity", &id)], &request.item_path("entities", &id)))
+            " " (act_button(request, names::RESTORE_ENTITY, "Restore", &[("entity", &id)], &request.item_path("entities", &id)))
         }
     }
 }
@@ -163,17 +164,17 @@ fn entity_row(request: &PageRequest, entity: &Entity) -> Markup {
 
 /// Shows one entity.
 pub(super) fn show_entity(request: &PageRequest, item: &str) -> Result<PageContent> {
-    let details: EntityDetails = request.call("get_entity", json!({"entity": item}))?;
+    let details: EntityDetails = request.call(names::GET_ENTITY, json!({"entity": item}))?;
     let entity = &details.entity;
     let id = entity.id.to_string();
     let mut mention_fields = json!({"entity": id, "limit": LISTED_MENTIONS});
     if let Some(cursor) = request.value("cursor") {
         mention_fields["cursor"] = json!(cursor);
     }
-    let mentions: Page<EntityMention> = request.call("entity_mentions", mention_fields)?;
+    let mentions: Page<EntityMention> = request.call(names::ENTITY_MENTIONS, mention_fields)?;
     let depth = depth(request);
-    let graph: KnowledgeSubgraph = request
-        .call("graph_query", json!({"from": id, "depth": depth, "limit": COUNTED_NODES_MAX}))?;
+    let around = json!({"from": id, "depth": depth, "limit": COUNTED_NODES_MAX});
+    let graph: KnowledgeSubgraph = request.call(names::GRAPH_QUERY, around)?;
     let back = request.item_path("entities", &id);
     let main = html! {
         p class="path" { a href=(request.path("entities")) { "Entities" } " / "
@@ -219,14 +220,14 @@ pub(super) fn show_entity(request: &PageRequest, item: &str) -> Result<PageConte
     };
     let depth_text = depth.to_string();
     let same = vec![
-        SameCall::new("get_entity", json!({"entity": id}), &["entity", "show", &id]),
+        SameCall::new(names::GET_ENTITY, json!({"entity": id}), &["entity", "show", &id]),
         SameCall::new(
-            "graph_query",
+            names::GRAPH_QUERY,
             json!({"from": id, "depth": depth}),
             &["entity", "graph", &id, "--depth", &depth_text],
         ),
         SameCall::new(
-            "merge_entities",
+            names::MERGE_ENTITIES,
             json!({"source": "tool:ts", "target": id}),
             &["entity", "merge", "tool:ts", &id],
         ),
@@ -287,7 +288,7 @@ fn attributes(request: &PageRequest, entity: &Entity, back: &str) -> Markup {
                 } }
                 details {
                     summary { "Settle with another value" }
-                    form method="post" action=(request.act_path("resolve_entity")) class="stack" {
+                    form method="post" action=(request.act_path(names::RESOLVE_ENTITY)) class="stack" {
                         (settle_fields(request, entity, back))
                         label { "Attributes as JSON; they hold from now on" input type="text" name="metadata" required value=(example_claims(entity)); }
                         button type="submit" { "Settle" }
@@ -342,7 +343,7 @@ fn settle_button(
     let claims = json!({name: claim.value}).to_string();
     let label = format!("Settle {name} as {}", value_text(&claim.value));
     html! {
-        form class="inline" method="post" action=(request.act_path("resolve_entity")) {
+        form class="inline" method="post" action=(request.act_path(names::RESOLVE_ENTITY)) {
             (settle_fields(request, entity, back))
             input type="hidden" name="metadata" value=(claims);
             button type="submit" aria-label=(label) { "This holds" }
@@ -536,9 +537,9 @@ fn merge_part(request: &PageRequest, entity: &Entity, back: &str) -> Result<Mark
                 summary { "Take a merge apart" }
                 p class="muted" { "The last merge first; both entities exist again, with what was stated since." }
                 @for alias in &entity.aliases {
-                    (act_button(request, "unmerge_entities", &format!("Take {alias} out"), &[("source", &format!("{}:{alias}", entity.entity_type.name()))], back))
+                    (act_button(request, names::UNMERGE_ENTITIES, &format!("Take {alias} out"), &[("source", &format!("{}:{alias}", entity.entity_type.name()))], back))
                 }
-                form class="filters" method="post" action=(request.act_path("unmerge_entities")) {
+                form class="filters" method="post" action=(request.act_path(names::UNMERGE_ENTITIES)) {
                     (form_fields(request, back))
                     label { "Or by its old id or name" input type="text" name="source" required placeholder={ (entity.entity_type.name()) ":name" }; }
                     button type="submit" { "Take it out" }
@@ -550,7 +551,7 @@ fn merge_part(request: &PageRequest, entity: &Entity, back: &str) -> Result<Mark
 
 fn merge_candidates(request: &PageRequest, entity: &Entity, text: &str) -> Result<Vec<Entity>> {
     let fields = json!({"type": entity.entity_type, "beginning": text, "limit": MERGE_CANDIDATES});
-    let found: Page<Entity> = request.call("list_entities", fields)?;
+    let found: Page<Entity> = request.call(names::LIST_ENTITIES, fields)?;
     Ok(found.items.into_iter().filter(|other| other.id != entity.id).collect())
 }
 
@@ -565,7 +566,7 @@ fn merge_button(request: &PageRequest, source: &Entity, target: &Entity, back: &
     ];
     let label =
         format!("Merge {} into {}", beginning(&source.value, 30), beginning(&target.value, 30));
-    act_button(request, "merge_entities", &label, &fields, back)
+    act_button(request, names::MERGE_ENTITIES, &label, &fields, back)
 }
 
 /// The merges into an entity and those that were taken apart, the newest first.
@@ -579,7 +580,7 @@ fn merge_history(request: &PageRequest, entity: &Entity) -> Result<Vec<Event>> {
     let kinds = ["entity.merged", "entity.unmerged"];
     loop {
         let fields = json!({"after": after, "limit": 100, "events": kinds, "subject": id});
-        let page: EventPage = request.call("list_events", fields)?;
+        let page: EventPage = request.call(names::LIST_EVENTS, fields)?;
         found.extend(page.items.into_iter().filter(|event| event.subject == id && is_merge(event)));
         match page.next {
             Some(next) => after = next,
@@ -595,7 +596,7 @@ fn rename_form(request: &PageRequest, entity: &Entity, back: &str) -> Markup {
     let (id, version) = (entity.id.to_string(), entity.version.to_string());
     let fields = [("entity", id.as_str()), ("version", version.as_str())];
     html! {
-        form class="filters" method="post" action=(request.act_path("rename_entity")) {
+        form class="filters" method="post" action=(request.act_path(names::RENAME_ENTITY)) {
             (form_fields(request, back))
             @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
             label { "Name" input type="text" name="value" required maxlength="256" value=(entity.value); }
@@ -604,7 +605,7 @@ fn rename_form(request: &PageRequest, entity: &Entity, back: &str) -> Markup {
             button type="submit" { "Rename" }
         }
         p class="muted" { "The old name leads to the new one. A deleted entity loses its mentions and relations for all agents until it is restored; memories stay as they are." }
-        (act_button(request, "delete_entity", &format!("Delete {}", beginning(&entity.value, 30)), &fields, &request.path_with("entities", &[("deleted", "true")])))
+        (act_button(request, names::DELETE_ENTITY, &format!("Delete {}", beginning(&entity.value, 30)), &fields, &request.path_with("entities", &[("deleted", "true")])))
     }
 }
 
@@ -618,7 +619,7 @@ fn relation_removals(request: &PageRequest, details: &EntityDetails, back: &str)
         @for link in &details.related.links {
             @let (from, to) = (link.from.to_string(), link.to.to_string());
             @let fields = [("from", from.as_str()), ("type", link.relation_type.as_str()), ("to", to.as_str())];
-            (act_button(request, "remove_relation", &format!("Remove: {} {} {}", label(link.from), link.relation_type, label(link.to)), &fields, back))
+            (act_button(request, names::REMOVE_RELATION, &format!("Remove: {} {} {}", label(link.from), link.relation_type, label(link.to)), &fields, back))
         }
     }
 }
@@ -627,7 +628,7 @@ fn relation_form(request: &PageRequest, id: &str, back: &str) -> Markup {
     html! {
         details {
             summary { "State a relation to another entity" }
-            form method="post" action=(request.act_path("add_relation")) class="stack" {
+            form method="post" action=(request.act_path(names::ADD_RELATION)) class="stack" {
                 (form_fields(request, back))
                 input type="hidden" name="from" value=(id);
                 label { "This entity" input type="text" name="type" required list="relation-types" placeholder="depends_on"; }

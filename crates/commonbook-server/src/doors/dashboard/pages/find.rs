@@ -7,6 +7,7 @@ use commonbook::model::case::Case;
 use commonbook::model::entity::Entity;
 use commonbook::model::search::SearchResponse;
 use commonbook::model::workspace::Workspace;
+use commonbook::verbs::names;
 use maud::{Markup, html};
 use serde_json::json;
 
@@ -43,13 +44,13 @@ fn find(request: &PageRequest, words: &str) -> Result<Vec<Markup>> {
     let needle = words.to_lowercase();
     let mut found = Vec::new();
     let hits: SearchResponse =
-        request.call("search_memory", json!({"query": words, "k": FOUND_MAX}))?;
-    let agents: AgentList = request.call("list_agents", json!({}))?;
+        request.call(names::SEARCH_MEMORY, json!({"query": words, "k": FOUND_MAX}))?;
+    let agents: AgentList = request.call(names::LIST_AGENTS, json!({}))?;
     let agents = agents.items.iter().map(|known| known.agent.to_string());
     for name in agents.filter(|name| name.contains(&needle)).take(FOUND_MAX) {
         found.push(row(request.item_path("agents", &name), "agent", &name));
     }
-    let cases: Page<Case> = request.call("list_cases", json!({"limit": 100}))?;
+    let cases: Page<Case> = request.call(names::LIST_CASES, json!({"limit": 100}))?;
     let fits = |case: &&Case| {
         case.key.as_str().contains(&needle) || case.title.to_lowercase().contains(&needle)
     };
@@ -57,7 +58,7 @@ fn find(request: &PageRequest, words: &str) -> Result<Vec<Markup>> {
         found.push(row(request.item_path("cases", case.key.as_str()), "case", &case.title));
     }
     let entities: Page<Entity> =
-        request.call("list_entities", json!({"beginning": words, "limit": FOUND_MAX}))?;
+        request.call(names::LIST_ENTITIES, json!({"beginning": words, "limit": FOUND_MAX}))?;
     for entity in &entities.items {
         let name = format!("{}:{}", entity.entity_type, entity.value);
         found.push(row(request.item_path("entities", &entity.id.to_string()), "entity", &name));

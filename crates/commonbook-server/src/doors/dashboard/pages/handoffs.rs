@@ -13,6 +13,7 @@ use commonbook::model::collaboration::{
 use commonbook::model::handoff::choose::MemoryExclusion;
 use commonbook::model::handoff::{Handoff, HandoffReceipt, HandoffStatus};
 use commonbook::model::memory::{Memory, MemoryChange};
+use commonbook::verbs::names;
 use commonbook_text::headline::headline;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
@@ -49,7 +50,7 @@ const DRAFT_IDS: &str = "memories";
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let collaborations = collaboration_fields(request);
     let overview: CollaborationOverview =
-        request.call("get_collaborations", Value::Object(collaborations.clone()))?;
+        request.call(names::GET_COLLABORATIONS, Value::Object(collaborations.clone()))?;
     let mut list = Map::from_iter([
         ("side".to_owned(), json!("all")),
         ("limit".to_owned(), json!(LISTED_HANDOFFS)),
@@ -62,7 +63,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             list.insert(field.to_owned(), json!(value));
         }
     }
-    let page: Page<Handoff> = request.call("list_handoffs", Value::Object(list.clone()))?;
+    let page: Page<Handoff> = request.call(names::LIST_HANDOFFS, Value::Object(list.clone()))?;
     let main = html! {
         h1 { "Handoffs" }
         (filter_form(request))
@@ -93,8 +94,12 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         list_command.extend(["--status", status]);
     }
     let same = vec![
-        SameCall::new("get_collaborations", Value::Object(collaborations), &["handoff", "graph"]),
-        SameCall::new("list_handoffs", Value::Object(list), &list_command),
+        SameCall::new(
+            names::GET_COLLABORATIONS,
+            Value::Object(collaborations),
+            &["handoff", "graph"],
+        ),
+        SameCall::new(names::LIST_HANDOFFS, Value::Object(list), &list_command),
     ];
     Ok(PageContent { title: "Handoffs".to_owned(), main, same })
 }
@@ -412,7 +417,7 @@ fn preview(request: &PageRequest) -> Result<Markup> {
         let ids: Vec<&str> = ids.split(',').map(str::trim).filter(|id| !id.is_empty()).collect();
         fields[DRAFT_IDS] = json!(ids);
     }
-    let would: CreateHandoffResult = match request.call("create_handoff", fields) {
+    let would: CreateHandoffResult = match request.call(names::CREATE_HANDOFF, fields) {
         Ok(would) => would,
         Err(error) => {
             return Ok(
@@ -431,7 +436,7 @@ fn preview(request: &PageRequest) -> Result<Markup> {
             @if let Some(hint) = &would.hint { p class="muted" { (hint) } }
             @for stale in &would.stale { p class="error" { (stale.sentence()) } }
             (package(request, &would.handoff, &would.left_out, 0))
-            form method="post" action=(request.act_path("create_handoff")) {
+            form method="post" action=(request.act_path(names::CREATE_HANDOFF)) {
                 (form_fields(request, &request.path("handoffs/{id}")))
                 @for (name, value) in drafted { input type="hidden" name=(name) value=(value); }
                 button type="submit" { "Hand over" }
@@ -442,11 +447,11 @@ fn preview(request: &PageRequest) -> Result<Markup> {
 
 /// Shows one handoff: the work, the package, the chain, and what its reader can do.
 pub(super) fn show_handoff(request: &PageRequest, item: &str) -> Result<PageContent> {
-    let receipt: HandoffReceipt = request.call("get_handoff", json!({"handoff": item}))?;
+    let receipt: HandoffReceipt = request.call(names::GET_HANDOFF, json!({"handoff": item}))?;
     let handoff = &receipt.handoff;
     let id = handoff.id.to_string();
     let chain: Page<Handoff> = request
-        .call("list_handoffs", json!({"chain": handoff.chain, "side": "all", "limit": 50}))?;
+        .call(names::LIST_HANDOFFS, json!({"chain": handoff.chain, "side": "all", "limit": 50}))?;
     let back = request.own_path();
     let main = html! {
         p class="path" { a href=(request.path("handoffs")) { "Handoffs" } " / " code { (handle(&handoff.id)) } }
@@ -478,8 +483,8 @@ pub(super) fn show_handoff(request: &PageRequest, item: &str) -> Result<PageCont
         }
     };
     let same = vec![
-        SameCall::new("get_handoff", json!({"handoff": id}), &["handoff", "show", &id]),
-        SameCall::new("accept_handoff", json!({"handoff": id}), &["handoff", "accept", &id]),
+        SameCall::new(names::GET_HANDOFF, json!({"handoff": id}), &["handoff", "show", &id]),
+        SameCall::new(names::ACCEPT_HANDOFF, json!({"handoff": id}), &["handoff", "accept", &id]),
     ];
     Ok(PageContent { title: format!("Handoff {}", handle(&handoff.id)), main, same })
 }
@@ -540,12 +545,12 @@ fn acts(request: &PageRequest, handoff: &Handoff, back: &str) -> Markup {
             @else { "Only " (handoff.to) " may complete or reject it." }
         }
         @if is_pending {
-            details open[is_target] { summary { "Accept" } (step("accept_handoff", "Accept", None)) }
-            details { summary { "Withdraw" } (step("withdraw_handoff", "Withdraw", Some(("reason", "Why, if you like", false)))) }
+            details open[is_target] { summary { "Accept" } (step(names::ACCEPT_HANDOFF, "Accept", None)) }
+            details { summary { "Withdraw" } (step(names::WITHDRAW_HANDOFF, "Withdraw", Some(("reason", "Why, if you like", false)))) }
         } @else {
-            details open[is_target] { summary { "Complete" } (step("complete_handoff", "Complete", Some(("result", "The result", false)))) }
+            details open[is_target] { summary { "Complete" } (step(names::COMPLETE_HANDOFF, "Complete", Some(("result", "The result", false)))) }
         }
-        details { summary { "Reject" } (step("reject_handoff", "Reject", Some(("reason", "Why", true)))) }
+        details { summary { "Reject" } (step(names::REJECT_HANDOFF, "Reject", Some(("reason", "Why", true)))) }
     }
 }
 
@@ -574,7 +579,7 @@ fn package(
     let said = |id: &MemoryId| {
         // As it was handed over; and to show it here is no use of the memory.
         let then = json!({"id": id, "at": handoff.created_at});
-        let memory: Option<Memory> = request.call("memory_at", then).ok();
+        let memory: Option<Memory> = request.call(names::MEMORY_AT, then).ok();
         memory.map(|memory| memory_glance(&memory))
     };
     let path = |id: &MemoryId| request.item_path("memories", &id.to_string());

@@ -10,6 +10,7 @@ use commonbook::model::figures::HomeFigures;
 use commonbook::model::stats::WorkspaceStats;
 use commonbook::model::token::TokenScope;
 use commonbook::model::webhook::{Webhook, WebhookDetails, WebhookList};
+use commonbook::verbs::names;
 use indicatif::HumanBytes;
 use maud::{Markup, html};
 use serde_json::json;
@@ -31,8 +32,8 @@ const SHOWN_DETAILS_MAX: usize = 10;
 
 /// Shows the state of the home to who may see it.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
-    let stats: WorkspaceStats = request.call("get_memory_stats", json!({}))?;
-    let webhooks: WebhookList = request.call("list_webhooks", json!({}))?;
+    let stats: WorkspaceStats = request.call(names::GET_MEMORY_STATS, json!({}))?;
+    let webhooks: WebhookList = request.call(names::LIST_WEBHOOKS, json!({}))?;
     let caller = request.caller()?;
     let may_look = access::require_scope(caller, TokenScope::Admin).is_ok();
     // A token of one workspace sees no figures of the others.
@@ -52,8 +53,8 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         (workspace(&stats))
     };
     let same = vec![
-        SameCall::new("get_memory_stats", json!({}), &["stats"]),
-        SameCall::new("list_webhooks", json!({}), &["webhook", "list"]),
+        SameCall::new(names::GET_MEMORY_STATS, json!({}), &["stats"]),
+        SameCall::new(names::LIST_WEBHOOKS, json!({}), &["webhook", "list"]),
     ];
     Ok(PageContent { title: "Health".to_owned(), main, same })
 }
@@ -283,7 +284,7 @@ fn webhook_list(request: &PageRequest, webhooks: &[Webhook]) -> Result<Markup> {
             true => {
                 shown += 1;
                 let id = json!({"webhook_id": webhook.id});
-                Some(request.call::<WebhookDetails>("get_webhook", id)?)
+                Some(request.call::<WebhookDetails>(names::GET_WEBHOOK, id)?)
             }
             false => None,
         };
@@ -327,14 +328,14 @@ fn webhook_card(
                             @let sequence = letter.sequence.to_string();
                             tr {
                                 td { (sequence) } td { (time(letter.failed_at)) } td class="number" { (letter.attempts) } td { (letter.failure) }
-                                td { (act_button(request, "retry_delivery", "Retry", &[("webhook_id", &id), ("sequence", &sequence)], &back)) }
+                                td { (act_button(request, names::RETRY_DELIVERY, "Retry", &[("webhook_id", &id), ("sequence", &sequence)], &back)) }
                             }
                         }
                     }
                 } }
             }
             @if webhook.dead_letters > 0 || holds {
-                (act_button(request, "retry_delivery", "Retry all, and go on now", &[("webhook_id", &id)], &back))
+                (act_button(request, names::RETRY_DELIVERY, "Retry all, and go on now", &[("webhook_id", &id)], &back))
             }
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use commonbook::base::error::Result;
 use commonbook::base::page::Page;
 use commonbook::model::knowledge::{AgentKnowledge, KnowledgeState, KnownMemory};
+use commonbook::verbs::names;
 use jiff::{SignedDuration, Timestamp};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
@@ -37,7 +38,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     if days > 0 {
         fields.insert("at".to_owned(), json!(at.to_string()));
     }
-    let page: Page<KnownMemory> = request.call("who_knows", Value::Object(fields.clone()))?;
+    let page: Page<KnownMemory> = request.call(names::WHO_KNOWS, Value::Object(fields.clone()))?;
     let agents = agents_by_knowledge(&page.items);
     let main = html! {
         h1 { "Who knows what" }
@@ -61,7 +62,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             }
         }
     };
-    let same = vec![SameCall::new("who_knows", Value::Object(fields), &["knowledge"])];
+    let same = vec![SameCall::new(names::WHO_KNOWS, Value::Object(fields), &["knowledge"])];
     Ok(PageContent { title: "Who knows what".to_owned(), main, same })
 }
 

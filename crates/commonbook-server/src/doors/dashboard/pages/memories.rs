@@ -9,6 +9,7 @@ use commonbook::model::memory::{
     Memory, MemoryDifference, MemoryRevision, RevisionHistory, state_differences,
 };
 use commonbook::model::search::{SearchHit, SearchResponse};
+use commonbook::verbs::names;
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
 
@@ -51,7 +52,7 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         (filter_form(request))
         details class="new" {
             summary { "Save a memory" }
-            form method="post" action=(request.act_path("save_memory")) class="stack" {
+            form method="post" action=(request.act_path(names::SAVE_MEMORY)) class="stack" {
                 (form_fields(request, &request.path("memories/{id}")))
                 label { "Text" textarea name="text" required rows="3" {} }
                 label { "Topics, separated by commas" input type="text" name="topics"; }
@@ -110,7 +111,7 @@ fn changes(
     fields.insert("since".to_owned(), json!(since));
     fields.insert("limit".to_owned(), json!(LISTED_MEMORIES));
     let page: Page<MemoryDifference> =
-        request.call("diff_memories", Value::Object(fields.clone()))?;
+        request.call(names::DIFF_MEMORIES, Value::Object(fields.clone()))?;
     let line = |change: &MemoryDifference| {
         let (chip_text, kind, words) = match &change.before {
             None => ("new", "good", None),
@@ -139,7 +140,8 @@ fn changes(
             (next_page(request, page.next.as_ref()))
         }
     };
-    let same = SameCall::new("diff_memories", Value::Object(fields), &["diff", "--since", since]);
+    let same =
+        SameCall::new(names::DIFF_MEMORIES, Value::Object(fields), &["diff", "--since", since]);
     Ok((list, same))
 }
 
@@ -150,7 +152,8 @@ fn search(
 ) -> Result<(Markup, SameCall)> {
     fields.insert("query".to_owned(), json!(query));
     fields.insert("k".to_owned(), json!(20));
-    let found: SearchResponse = request.call("search_memory", Value::Object(fields.clone()))?;
+    let found: SearchResponse =
+        request.call(names::SEARCH_MEMORY, Value::Object(fields.clone()))?;
     let list = html! {
         section id="hits" aria-label="Hits" {
             p class="muted" {
@@ -167,7 +170,7 @@ fn search(
     };
     Ok((
         list,
-        SameCall::new("search_memory", Value::Object(fields), &["search", query, "-k", "20"]),
+        SameCall::new(names::SEARCH_MEMORY, Value::Object(fields), &["search", query, "-k", "20"]),
     ))
 }
 
@@ -199,7 +202,7 @@ fn list(request: &PageRequest, mut fields: Map<String, Value>) -> Result<(Markup
     if request.value("deleted").is_some() {
         fields.insert("deleted".to_owned(), json!(true));
     }
-    let page: Page<Memory> = request.call("list_memories", Value::Object(fields.clone()))?;
+    let page: Page<Memory> = request.call(names::LIST_MEMORIES, Value::Object(fields.clone()))?;
     let can_act = request.value("deleted").is_none();
     let list = html! {
         p {
@@ -223,7 +226,10 @@ fn list(request: &PageRequest, mut fields: Map<String, Value>) -> Result<(Markup
         }
         @if can_act && !page.items.is_empty() { (selected_acts(request)) }
     };
-    Ok((list, SameCall::new("list_memories", Value::Object(fields), &["list", "--limit", "50"])))
+    Ok((
+        list,
+        SameCall::new(names::LIST_MEMORIES, Value::Object(fields), &["list", "--limit", "50"]),
+    ))
 }
 
 /// The buttons for the selected memories: what is of others can be retracted, not deleted. `Enter` in the
@@ -231,8 +237,8 @@ fn list(request: &PageRequest, mut fields: Map<String, Value>) -> Result<(Markup
 fn selected_acts(request: &PageRequest) -> Markup {
     let buttons = html! {
         label { "Why they are wrong" input type="text" name="reason"; }
-        button type="submit" class="danger" formaction=(request.act_path("retract_memory")) { "Retract" }
-        button type="submit" formaction=(request.act_path("delete_memory")) { "Delete" }
+        button type="submit" class="danger" formaction=(request.act_path(names::RETRACT_MEMORY)) { "Retract" }
+        button type="submit" formaction=(request.act_path(names::DELETE_MEMORY)) { "Delete" }
     };
     bulk_form(request, &buttons)
 }
@@ -248,16 +254,16 @@ fn usage(memory: &Memory) -> Markup {
 
 /// Shows one memory with its history, provenance, readers and contradictions.
 pub(super) fn show_memory(request: &PageRequest, item: &str) -> Result<PageContent> {
-    let memory: Memory = request.call("get_memory", json!({"id": item}))?;
+    let memory: Memory = request.call(names::GET_MEMORY, json!({"id": item}))?;
     let id = memory.id.to_string();
-    let history: RevisionHistory = request.call("memory_history", json!({"id": id}))?;
+    let history: RevisionHistory = request.call(names::MEMORY_HISTORY, json!({"id": id}))?;
     // Those found so far: the page waits for no comparison, and shows a new one as it is found.
     let found = json!({"memory": id, "limit": 20, "wait": false});
-    let contradictions: Page<Contradiction> = request.call("detect_contradictions", found)?;
+    let contradictions: Page<Contradiction> = request.call(names::DETECT_CONTRADICTIONS, found)?;
     let handoffs: Page<Handoff> =
-        request.call("list_handoffs", json!({"memory": id, "limit": 20}))?;
+        request.call(names::LIST_HANDOFFS, json!({"memory": id, "limit": 20}))?;
     let readers: Page<KnownMemory> =
-        request.call("who_knows", json!({"memory": id, "limit": 100}))?;
+        request.call(names::WHO_KNOWS, json!({"memory": id, "limit": 100}))?;
     let back = request.own_path();
     let main = html! {
         p class="path" { a href=(request.path("memories")) { "Memories" } " / " code { (handle(&memory.id)) } }
@@ -285,8 +291,8 @@ pub(super) fn show_memory(request: &PageRequest, item: &str) -> Result<PageConte
         }
     };
     let same = vec![
-        SameCall::new("get_memory", json!({"id": id}), &["show", &id]),
-        SameCall::new("memory_history", json!({"id": id}), &["history", &id]),
+        SameCall::new(names::GET_MEMORY, json!({"id": id}), &["show", &id]),
+        SameCall::new(names::MEMORY_HISTORY, json!({"id": id}), &["history", &id]),
     ];
     Ok(PageContent { title: format!("Memory {}", handle(&memory.id)), main, same })
 }
@@ -341,12 +347,12 @@ fn forms(request: &PageRequest, memory: &Memory, back: &str) -> Markup {
         section aria-label="Change it" class="acts" {
             h2 { "Change it" }
             @if memory.deleted_at.is_some() || memory.superseded_by.is_some() || memory.archived_at.is_some() {
-                (act_button(request, "restore_memory", "Restore", &[("id", &id)], back))
+                (act_button(request, names::RESTORE_MEMORY, "Restore", &[("id", &id)], back))
             }
             @if memory.deleted_at.is_none() && memory.case.is_none() {
                 details {
                     summary { "Edit" }
-                    form method="post" action=(request.act_path("update_memory")) class="stack" {
+                    form method="post" action=(request.act_path(names::UPDATE_MEMORY)) class="stack" {
                         (form_fields(request, back))
                         input type="hidden" name="id" value=(id);
                         input type="hidden" name="expected_revision" value=(revision);
@@ -358,14 +364,14 @@ fn forms(request: &PageRequest, memory: &Memory, back: &str) -> Markup {
                 }
                 details {
                     summary { "Supersede" }
-                    form method="post" action=(request.act_path("save_memory")) class="stack" {
+                    form method="post" action=(request.act_path(names::SAVE_MEMORY)) class="stack" {
                         (form_fields(request, &request.path("memories/{id}")))
                         input type="hidden" name="supersedes" value=(id);
                         label { "The newer text" textarea name="text" rows="5" required { (PreEscaped("\n")) (memory.text) } }
                         button type="submit" { "Save the newer one" }
                     }
                 }
-                (act_button(request, "delete_memory", "Delete", &[("id", &id), ("expected_revision", &revision)], back))
+                (act_button(request, names::DELETE_MEMORY, "Delete", &[("id", &id), ("expected_revision", &revision)], back))
             }
             p { a href=(request.path_with("review", &[("retract", &id)])) { "Retract it…" } " or " a href=(request.path_with("review", &[("forget", &id)])) { "forget it…" } }
         }
@@ -378,7 +384,7 @@ fn sight_form(request: &PageRequest, id: &str) -> Result<Markup> {
     let answer: Option<Value> = named
         .map(|name| {
             request.call(
-                "explain_sight",
+                names::EXPLAIN_SIGHT,
                 json!({"id": id, "reader": name, "for_user": request.value("user")}),
             )
         })

@@ -7,6 +7,7 @@ use commonbook::model::agent::{AgentList, AgentRecord};
 use commonbook::model::event::{Event, EventPage, EventRates, RatePeriod};
 use commonbook::model::stats::WorkspaceStats;
 use commonbook::prompt::context::ContextSummary;
+use commonbook::verbs::names;
 use jiff::SignedDuration;
 use maud::{Markup, html};
 use serde_json::json;
@@ -55,13 +56,13 @@ const AT_WORK: SignedDuration = SignedDuration::from_mins(30);
 
 /// Shows what waits for the person, and what happens in the workspace now.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
-    let stats: WorkspaceStats = request.call("get_memory_stats", json!({}))?;
+    let stats: WorkspaceStats = request.call(names::GET_MEMORY_STATS, json!({}))?;
     let events = newest_events(request, &stats)?;
     let period = period(request)?;
-    let rates: EventRates = request.call("get_event_rates", json!({"period": period}))?;
-    let agents: AgentList = request.call("list_agents", json!({}))?;
+    let rates: EventRates = request.call(names::GET_EVENT_RATES, json!({"period": period}))?;
+    let agents: AgentList = request.call(names::LIST_AGENTS, json!({}))?;
     let recent = json!({"since": rates.since, "limit": TIMED_CONTEXTS_MAX});
-    let contexts: Page<ContextSummary> = request.call("list_contexts", recent)?;
+    let contexts: Page<ContextSummary> = request.call(names::LIST_CONTEXTS, recent)?;
     let main = html! {
         div class="page-head" {
             h1 { "Now" }
@@ -100,13 +101,17 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
     let after = stats.events.saturating_sub(SHOWN_EVENTS);
     let after_text = after.to_string();
     let same = vec![
-        SameCall::new("list_events", json!({"after": after}), &["events", "--after", &after_text]),
         SameCall::new(
-            "get_event_rates",
+            names::LIST_EVENTS,
+            json!({"after": after}),
+            &["events", "--after", &after_text],
+        ),
+        SameCall::new(
+            names::GET_EVENT_RATES,
             json!({"period": period}),
             &["rates", "--period", period.name()],
         ),
-        SameCall::new("get_memory_stats", json!({}), &["stats"]),
+        SameCall::new(names::GET_MEMORY_STATS, json!({}), &["stats"]),
     ];
     Ok(PageContent { title: "Now".to_owned(), main, same })
 }
@@ -129,7 +134,8 @@ fn newest_events(request: &PageRequest, stats: &WorkspaceStats) -> Result<Vec<Ev
 fn events_after(request: &PageRequest, begin: u64) -> Result<Vec<Event>> {
     let (mut after, mut events) = (begin, Vec::new());
     loop {
-        let page: EventPage = request.call("list_events", json!({"after": after, "limit": 100}))?;
+        let page: EventPage =
+            request.call(names::LIST_EVENTS, json!({"after": after, "limit": 100}))?;
         events.extend(page.items);
         match page.next {
             Some(next) => after = next,

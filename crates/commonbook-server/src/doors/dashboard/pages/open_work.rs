@@ -9,6 +9,7 @@ use commonbook::model::memory::Memory;
 use commonbook::model::session::Session;
 use commonbook::model::stats::WorkspaceStats;
 use commonbook::model::webhook::{Webhook, WebhookList};
+use commonbook::verbs::names;
 use maud::{Markup, html};
 use serde_json::json;
 
@@ -85,7 +86,7 @@ fn counted(number: usize, is_more: bool, one: &str, several: &str) -> String {
 fn handoffs(request: &PageRequest, agents: &[AgentRecord]) -> Result<Vec<WorkKind>> {
     let list = |status: &str| {
         let fields = json!({"side": "all", "status": [status], "limit": COUNTED_MAX});
-        request.call::<Page<Handoff>>("list_handoffs", fields)
+        request.call::<Page<Handoff>>(names::LIST_HANDOFFS, fields)
     };
     let (waiting, accepted) = (list("pending")?, list("accepted")?);
     let seen = |handoff: &Handoff| {
@@ -123,7 +124,7 @@ fn contradictions(request: &PageRequest, stats: &WorkspaceStats) -> Result<Optio
         return Ok(None);
     }
     let fields = json!({"status": "open", "limit": LINES_MAX, "wait": false});
-    let page: Page<Contradiction> = request.call("detect_contradictions", fields)?;
+    let page: Page<Contradiction> = request.call(names::DETECT_CONTRADICTIONS, fields)?;
     let line = |found: &Contradiction| {
         let path = request.item_path("contradictions", &found.id.to_string());
         html! { a href=(path) { (beginning(&found.reason, LINE_CHARS_MAX)) } " " (time(found.found_at)) }
@@ -140,7 +141,7 @@ fn contradictions(request: &PageRequest, stats: &WorkspaceStats) -> Result<Optio
 /// Quarantined memories; none for a reader who may not review.
 fn reviews(request: &PageRequest) -> Option<WorkKind> {
     let fields = json!({"limit": COUNTED_MAX});
-    let page: Page<Memory> = request.call("list_quarantined", fields).ok()?;
+    let page: Page<Memory> = request.call(names::LIST_QUARANTINED, fields).ok()?;
     let line = |memory: &Memory| {
         html! { (agent(request, &memory.owner)) ": " (beginning(&memory_glance(memory), LINE_CHARS_MAX)) " " (time(memory.recorded_at)) }
     };
@@ -156,7 +157,7 @@ fn reviews(request: &PageRequest) -> Option<WorkKind> {
 
 /// Webhooks that stopped, fail, or gave events up.
 fn webhooks(request: &PageRequest) -> Result<Option<WorkKind>> {
-    let list: WebhookList = request.call("list_webhooks", json!({}))?;
+    let list: WebhookList = request.call(names::LIST_WEBHOOKS, json!({}))?;
     let has_failed = |webhook: &&Webhook| {
         let progress = &webhook.progress;
         progress.failing.is_some() || progress.stopped.is_some() || webhook.dead_letters > 0
@@ -168,7 +169,7 @@ fn webhooks(request: &PageRequest) -> Result<Option<WorkKind>> {
         html! {
             (beginning(&webhook.url, LINE_CHARS_MAX)) ": " (webhook_state(webhook)) ", "
             (count_text(webhook.dead_letters, "dead letter", "dead letters")) " "
-            (act_button(request, "retry_delivery", "Retry", &[("webhook_id", &id)], &back))
+            (act_button(request, names::RETRY_DELIVERY, "Retry", &[("webhook_id", &id)], &back))
         }
     };
     Ok((!failed.is_empty()).then(|| WorkKind {
@@ -185,7 +186,7 @@ fn sessions(request: &PageRequest, stats: &WorkspaceStats) -> Option<WorkKind> {
         return None;
     }
     let fields = json!({"unsummarised": true, "limit": LINES_MAX});
-    let page: Page<Session> = request.call("list_sessions", fields).ok()?;
+    let page: Page<Session> = request.call(names::LIST_SESSIONS, fields).ok()?;
     let line = |session: &Session| {
         let memories = request.path_with("memories", &[("session", &session.id.to_string())]);
         html! { (agent(request, &session.agent)) ", " a href=(memories) { "its memories" } " " (time(session.touched_at)) }

@@ -8,6 +8,7 @@ use commonbook::model::entity::{EntityReview, ReviewProposal};
 use commonbook::model::forgetting::{AlikeMemory, ForgetCertificate, ForgetResult};
 use commonbook::model::lineage::OutdatedItem;
 use commonbook::model::memory::{Memory, RetractionResult};
+use commonbook::verbs::names;
 use maud::{Markup, html};
 use serde_json::json;
 
@@ -45,16 +46,16 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
         (certificates(request)?)
     };
     let same = vec![
-        SameCall::new("list_quarantined", json!({}), &["review"]),
-        SameCall::new("list_outdated", json!({}), &["outdated", "list"]),
-        SameCall::new("list_reviews", json!({}), &["entity", "reviews"]),
+        SameCall::new(names::LIST_QUARANTINED, json!({}), &["review"]),
+        SameCall::new(names::LIST_OUTDATED, json!({}), &["outdated", "list"]),
+        SameCall::new(names::LIST_REVIEWS, json!({}), &["entity", "reviews"]),
     ];
     Ok(PageContent { title: "Review".to_owned(), main, same })
 }
 
 fn quarantine(request: &PageRequest) -> Markup {
     let page: Result<Page<Memory>> =
-        request.call("list_quarantined", json!({"limit": SHOWN_ITEMS}));
+        request.call(names::LIST_QUARANTINED, json!({"limit": SHOWN_ITEMS}));
     let back = request.path("review");
     let has_rows = page.as_ref().is_ok_and(|page| !page.items.is_empty());
     html! {
@@ -69,8 +70,8 @@ fn quarantine(request: &PageRequest) -> Markup {
                             (memory_row(request, memory, &html! {
                                 @for suspicion in memory.reasons() { (chip(suspicion, "bad")) }
                                 @if let Some(appeal) = memory.review.as_ref().and_then(|review| review.appeal.as_ref()) { span { "Its author: " (appeal.reason) } }
-                                (act_button(request, "release_memory", "Release", &[("id", &memory.id.to_string())], &back))
-                                (act_button(request, "delete_memory", "Delete", &[("id", &memory.id.to_string())], &back))
+                                (act_button(request, names::RELEASE_MEMORY, "Release", &[("id", &memory.id.to_string())], &back))
+                                (act_button(request, names::DELETE_MEMORY, "Delete", &[("id", &memory.id.to_string())], &back))
                                 (pick("id", &memory.id, &memory_glance(memory)))
                             }))
                         }
@@ -80,15 +81,16 @@ fn quarantine(request: &PageRequest) -> Markup {
         }
         @if has_rows {
             (bulk_form(request, &html! {
-                button type="submit" formaction=(request.act_path("release_memory")) { "Release" }
-                button type="submit" formaction=(request.act_path("delete_memory")) { "Delete" }
+                button type="submit" formaction=(request.act_path(names::RELEASE_MEMORY)) { "Release" }
+                button type="submit" formaction=(request.act_path(names::DELETE_MEMORY)) { "Delete" }
             }))
         }
     }
 }
 
 fn outdated(request: &PageRequest) -> Result<Markup> {
-    let page: Page<OutdatedItem> = request.call("list_outdated", json!({"limit": SHOWN_ITEMS}))?;
+    let page: Page<OutdatedItem> =
+        request.call(names::LIST_OUTDATED, json!({"limit": SHOWN_ITEMS}))?;
     let back = request.path("review");
     Ok(html! {
         @if !page.items.is_empty() {
@@ -99,7 +101,7 @@ fn outdated(request: &PageRequest) -> Result<Markup> {
                         li {
                             (item.text.clone().unwrap_or_else(|| item.id.clone())) " "
                             (chip(item.change.name(), "warn")) " by " (agent(request, &item.by)) " " (time(item.at)) " "
-                            (act_button(request, "acknowledge_outdated", "It still holds", &[("id", &item.id)], &back))
+                            (act_button(request, names::ACKNOWLEDGE_OUTDATED, "It still holds", &[("id", &item.id)], &back))
                         }
                     }
                 }
@@ -109,7 +111,8 @@ fn outdated(request: &PageRequest) -> Result<Markup> {
 }
 
 fn entity_reviews(request: &PageRequest) -> Result<Markup> {
-    let page: Page<EntityReview> = request.call("list_reviews", json!({"limit": SHOWN_ITEMS}))?;
+    let page: Page<EntityReview> =
+        request.call(names::LIST_REVIEWS, json!({"limit": SHOWN_ITEMS}))?;
     let back = request.path("review");
     Ok(html! {
         @if !page.items.is_empty() {
@@ -124,8 +127,8 @@ fn entity_reviews(request: &PageRequest) -> Result<Markup> {
                                 ReviewProposal::Merged(other) => { "merge " a href=(request.item_path("entities", &other.to_string())) { code { (handle(other)) } } " into " }
                             }
                             a href=(request.item_path("entities", &review.entity.to_string())) { code { (handle(&review.entity)) } } " " (time(review.at)) " "
-                            (act_button(request, "decide_review", "Accept", &[("review_id", &review.id.to_string()), ("judgement", "accept")], &back))
-                            (act_button(request, "decide_review", "Dismiss", &[("review_id", &review.id.to_string()), ("judgement", "dismiss")], &back))
+                            (act_button(request, names::DECIDE_REVIEW, "Accept", &[("review_id", &review.id.to_string()), ("judgement", "accept")], &back))
+                            (act_button(request, names::DECIDE_REVIEW, "Dismiss", &[("review_id", &review.id.to_string()), ("judgement", "dismiss")], &back))
                         }
                     }
                 }
@@ -136,7 +139,7 @@ fn entity_reviews(request: &PageRequest) -> Result<Markup> {
 
 fn certificates(request: &PageRequest) -> Result<Markup> {
     let page: Page<ForgetCertificate> =
-        request.call("list_certificates", json!({"limit": SHOWN_ITEMS}))?;
+        request.call(names::LIST_CERTIFICATES, json!({"limit": SHOWN_ITEMS}))?;
     let back = request.path("review");
     Ok(html! {
         @if !page.items.is_empty() {
@@ -153,7 +156,7 @@ fn certificates(request: &PageRequest) -> Result<Markup> {
                             details { summary { "Places" } (places(&certificate.places.iter().map(|place| (place.place.clone(), place.found)).collect::<Vec<_>>()))
                                 @for copy in &certificate.not_erased { p class="muted" { "Not erased: " (copy) } } }
                             @if certificate.allowed_at.is_none() {
-                                (act_button(request, "allow_forgotten", "Allow it again", &[("certificate", &certificate.id.to_string())], &back))
+                                (act_button(request, names::ALLOW_FORGOTTEN, "Allow it again", &[("certificate", &certificate.id.to_string())], &back))
                             }
                         }
                     }
@@ -169,8 +172,8 @@ fn places(places: &[(String, u64)]) -> Markup {
 
 /// What a retraction would reach, as a tree, and the form that does it.
 fn retraction(request: &PageRequest, id: &str) -> Result<PageContent> {
-    let preview: RetractionResult =
-        request.call("retract_memory", json!({"id": id, "reason": "preview", "dry_run": true}))?;
+    let preview: RetractionResult = request
+        .call(names::RETRACT_MEMORY, json!({"id": id, "reason": "preview", "dry_run": true}))?;
     let reached = &preview.blast_radius;
     let memory = &preview.memory;
     let memory_id = memory.id.to_string();
@@ -193,7 +196,7 @@ fn retraction(request: &PageRequest, id: &str) -> Result<PageContent> {
             }
         }
         @if reached.left_out > 0 { p class="muted" { (reached.left_out) " more are not shown." } }
-        form method="post" action=(request.act_path("retract_memory")) class="stack" {
+        form method="post" action=(request.act_path(names::RETRACT_MEMORY)) class="stack" {
             (form_fields(request, &request.item_path("memories", &memory_id)))
             input type="hidden" name="id" value=(memory_id);
             label { "Why it is wrong, in one sentence" input type="text" name="reason" required; }
@@ -202,7 +205,7 @@ fn retraction(request: &PageRequest, id: &str) -> Result<PageContent> {
         }
     };
     let same = vec![SameCall::new(
-        "retract_memory",
+        names::RETRACT_MEMORY,
         json!({"id": memory_id, "reason": "…", "dry_run": true}),
         &["retract", &memory_id, "--reason", "…", "--dry-run"],
     )];
@@ -211,10 +214,10 @@ fn retraction(request: &PageRequest, id: &str) -> Result<PageContent> {
 
 /// What a forgetting would remove, and the form that does it. Nothing undoes it.
 fn forgetting(request: &PageRequest, id: &str) -> Result<PageContent> {
-    let memory: Memory = request.call("get_memory", json!({"id": id}))?;
+    let memory: Memory = request.call(names::GET_MEMORY, json!({"id": id}))?;
     let memory_id = memory.id.to_string();
     let preview: ForgetResult =
-        request.call("forget_memory", json!({"id": memory_id, "dry_run": true}))?;
+        request.call(names::FORGET_MEMORY, json!({"id": memory_id, "dry_run": true}))?;
     let main = html! {
         p class="path" { a href=(request.path("review")) { "Review" } " / Forget" }
         h1 { "Forget a memory" }
@@ -231,7 +234,7 @@ fn forgetting(request: &PageRequest, id: &str) -> Result<PageContent> {
             }
         }
         (places(&preview.places.iter().map(|place| (place.place.clone(), place.found)).collect::<Vec<_>>()))
-        form method="post" action=(request.act_path("forget_memory")) class="stack" {
+        form method="post" action=(request.act_path(names::FORGET_MEMORY)) class="stack" {
             (form_fields(request, &request.path("review")))
             input type="hidden" name="id" value=(memory_id);
             label { span { input type="checkbox" name="confirm" value="true" required; " I have read what would go" } }
@@ -241,7 +244,7 @@ fn forgetting(request: &PageRequest, id: &str) -> Result<PageContent> {
         }
     };
     let same = vec![SameCall::new(
-        "forget_memory",
+        names::FORGET_MEMORY,
         json!({"id": memory_id, "dry_run": true}),
         &["forget", &memory_id, "--dry-run"],
     )];
@@ -251,7 +254,7 @@ fn forgetting(request: &PageRequest, id: &str) -> Result<PageContent> {
 /// What a consolidation would change, and the form that does exactly that.
 fn consolidation(request: &PageRequest) -> Result<PageContent> {
     let preview: ConsolidationResult = request.call(
-        "consolidate_memory",
+        names::CONSOLIDATE_MEMORY,
         json!({"dry_run": true, "force": request.value("all").is_some()}),
     )?;
     let main = html! {
@@ -278,7 +281,7 @@ fn consolidation(request: &PageRequest) -> Result<PageContent> {
             ul class="plain" {
                 @for item in &preview.items { li { (summary_of(item)) } }
             }
-            form method="post" action=(request.act_path("consolidate_memory")) class="stack" {
+            form method="post" action=(request.act_path(names::CONSOLIDATE_MEMORY)) class="stack" {
                 (form_fields(request, &request.path("review")))
                 @if let Some(plan) = &preview.plan { input type="hidden" name="plan" value=(plan); }
                 @if request.value("all").is_some() { input type="hidden" name="force" value="true"; }
@@ -287,7 +290,7 @@ fn consolidation(request: &PageRequest) -> Result<PageContent> {
         }
     };
     let same = vec![SameCall::new(
-        "consolidate_memory",
+        names::CONSOLIDATE_MEMORY,
         json!({"dry_run": true}),
         &["consolidate", "--dry-run"],
     )];

@@ -2,6 +2,7 @@
 
 use commonbook::base::error::Result;
 use commonbook::model::standing::{StandingHistory, StandingList, StandingPage, StandingPreview};
+use commonbook::verbs::names;
 use maud::{Markup, html};
 use serde_json::json;
 
@@ -11,7 +12,7 @@ use crate::calls::output::count_text;
 
 /// Lists the files.
 pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
-    let list: StandingList = request.call("list_standing", json!({}))?;
+    let list: StandingList = request.call(names::LIST_STANDING, json!({}))?;
     let main = html! {
         h1 { "Standing memory" }
         p class="muted" { "What each agent of a role receives always, before anything that fits its task. These are the files of the home; those of a project belong to its folder." }
@@ -32,20 +33,20 @@ pub(super) fn show(request: &PageRequest) -> Result<PageContent> {
             }
         }
         h2 { "Begin a file" }
-        form method="post" action=(request.act_path("init_standing")) class="filters" {
+        form method="post" action=(request.act_path(names::INIT_STANDING)) class="filters" {
             (form_fields(request, &request.path("standing")))
             label { "Role" input type="text" name="roles" required placeholder="engineer"; }
             button type="submit" { "Begin" }
         }
     };
-    let same = vec![SameCall::new("list_standing", json!({}), &["memory", "status"])];
+    let same = vec![SameCall::new(names::LIST_STANDING, json!({}), &["memory", "status"])];
     Ok(PageContent { title: "Standing memory".to_owned(), main, same })
 }
 
 /// Shows the file of one role, with its history and what an agent receives.
 pub(super) fn show_role(request: &PageRequest, role: &str) -> Result<PageContent> {
-    let page: StandingPage = request.call("read_standing", json!({"role": role}))?;
-    let history: StandingHistory = request.call("standing_history", json!({"role": role}))?;
+    let page: StandingPage = request.call(names::READ_STANDING, json!({"role": role}))?;
+    let history: StandingHistory = request.call(names::STANDING_HISTORY, json!({"role": role}))?;
     let back = request.own_path();
     let main = html! {
         p class="path" { a href=(request.path("standing")) { "Standing memory" } " / " (page.info.role) }
@@ -55,19 +56,19 @@ pub(super) fn show_role(request: &PageRequest, role: &str) -> Result<PageContent
             section aria-label="The file" {
                 h2 { "The file" }
                 pre { (page.text) }
-                form method="post" action=(request.act_path("add_standing")) class="stack" {
+                form method="post" action=(request.act_path(names::ADD_STANDING)) class="stack" {
                     (form_fields(request, &back))
                     input type="hidden" name="role" value=(page.info.role);
                     label { "Add an item" input type="text" name="text" value=(request.value("added").unwrap_or_default()) required data-preview="added"; }
                     button type="submit" { "Add" }
                 }
-                form method="post" action=(request.act_path("remove_standing")) class="stack" {
+                form method="post" action=(request.act_path(names::REMOVE_STANDING)) class="stack" {
                     (form_fields(request, &back))
                     input type="hidden" name="role" value=(page.info.role);
                     label { "Remove the item with these words" input type="text" name="text" required; }
                     button type="submit" { "Remove" }
                 }
-                (act_button(request, "clean_standing", "Remove repeated items", &[("role", &page.info.role)], &back))
+                (act_button(request, names::CLEAN_STANDING, "Remove repeated items", &[("role", &page.info.role)], &back))
             }
             section id="preview" data-live="memory.*" aria-label="What an agent receives" {
                 h2 { "What an agent of this role receives" }
@@ -83,15 +84,15 @@ pub(super) fn show_role(request: &PageRequest, role: &str) -> Result<PageContent
                     @for line in &version.removed { p { del { (line) } } }
                     @for line in &version.added { p { ins { (line) } } }
                     @if version.version != page.info.version {
-                        (act_button(request, "restore_standing", "Restore this version", &[("role", &page.info.role), ("version", &version.version.to_string())], &back))
+                        (act_button(request, names::RESTORE_STANDING, "Restore this version", &[("role", &page.info.role), ("version", &version.version.to_string())], &back))
                     }
                 }
             }
         }
     };
     let same = vec![
-        SameCall::new("read_standing", json!({"role": role}), &["memory", "show", role]),
-        SameCall::new("standing_history", json!({"role": role}), &["memory", "history", role]),
+        SameCall::new(names::READ_STANDING, json!({"role": role}), &["memory", "show", role]),
+        SameCall::new(names::STANDING_HISTORY, json!({"role": role}), &["memory", "history", role]),
     ];
     Ok(PageContent { title: format!("Standing memory of {role}"), main, same })
 }
@@ -100,7 +101,7 @@ pub(super) fn show_role(request: &PageRequest, role: &str) -> Result<PageContent
 fn preview(request: &PageRequest, role: &str) -> Markup {
     let added = request.value("added");
     let preview: Result<StandingPreview> =
-        request.call("preview_standing", json!({"role": role, "added": added}));
+        request.call(names::PREVIEW_STANDING, json!({"role": role, "added": added}));
     html! {
         @match preview {
             Ok(preview) if preview.text.is_empty() => { p class="muted" { "Nothing: the file has no items." } }
