@@ -24,7 +24,9 @@ MODELS = [
 # What the one client calls otherwise than the other; names with `Async` before them lose it.
 NAMES = {
     "AsyncClient": "Client", "AsyncConnection": "Connection", "AsyncVerbs": "Verbs", "AsyncCommonbook": "Commonbook",
-    "AsyncActing": "Acting", "AsyncSession": "Session", "AsyncCase": "Case", "AsyncMemory": "Memory", "async_pause": "pause", "async_blocking": "blocking",
+    "AsyncActing": "Acting", "AsyncSession": "Session", "AsyncCase": "Case", "AsyncMemory": "Memory",
+    "AsyncCommonbookMemoryTool": "CommonbookMemoryTool", "BetaAsyncAbstractMemoryTool": "BetaAbstractMemoryTool",
+    "async_pause": "pause", "async_blocking": "blocking",
     "aclose": "close", "aread": "read", "aiter_lines": "iter_lines", "_async": "_sync",
 }
 FIRST = {
