@@ -22,14 +22,16 @@ from commonbook.anthropic import AsyncCommonbookMemoryTool, CommonbookMemoryTool
 KINDS = ["view", "view", "create", "create", "create", "str_replace", "str_replace", "insert", "insert", "delete", "rename"]
 FOLDERS = ["", "d/", "d/", "d/e/", "d/e/f/", "notes/", "notes/.old/", "tea shop/", "d//e/./", "notes/../d/"]
 NAMES = [
-    "a.txt", "a.txt", "b.md", "B.md", "e", "d", "notes", ".hidden", "Größe ä.md", "日本語.md", "a*b", "a*", "a%", "a_b", "x%41", "%2E", "...",
-    "~", "q'\"`\\", "NOTES", "e\u0301", "é", " blank ", "a\u200bb", "\u2764\ufe0f", "\U0001f469\u200d\U0001f680", "tab\t", "a.txt/", "a.txt/below",
+    "a.txt", "a.txt", "b.md", "B.md", "e", "d", "notes", ".hidden", "Größe ä.md", "日本語.md", "a*b", "a*", "a%", "a_b", "x%41", "%2E",
+    "...", "~", "q'\"`\\", "NOTES", "e\u0301", "é", " blank ", "a\u200bb", "\u2764\ufe0f", "\U0001f469\u200d\U0001f680", "tab\t",
+    "a.txt/", "a.txt/below",
 ]
 ODD = [
-    "/memories", "/memories/", "/memories/.", "/memories/d/..", "/memories/..", "/memories/../x", "/memories/d/../../x", "/memories/../memories",
-    "/memories/../memories/a.txt", "/memories/../../memories/a.txt", "/memories/../../../../../etc/passwd", "/memoriesa.txt", "/memories../x",
+    "/memories", "/memories/", "/memories/.", "/memories/d/..", "/memories/..", "/memories/../x", "/memories/d/../../x",
+    "/memories/../memories", "/memories/../memories/a.txt", "/memories/../../memories/a.txt", "/memories/../../../../../etc/passwd", "/memoriesa.txt", "/memories../x",
     "/memory/a.txt", "memories/a.txt", "", "/", "/memories/none/../a.txt", "/memories/a.txt/../b.md", "/memories/a.txt/x/y",
 ]
+RANGES = [[1, 2], [2, 3], [2, -1], [0, 1], [-3, 2], [3, 1], [1, -2], [9, 99], [1], []]
 PARTS = [
     "kettle", "tea", "96 degrees", "Tee für zwei", "日本", "😀", "\t", " ", "  ", "", "aa", "aaa", "a", "- [ ] buy", "`x`", "<b>", "\r", "\u2028",
     "%s {}", "\\n", "'\"",
@@ -47,7 +49,7 @@ class Commands:
         command = {"command": kind, "path": self._path(0.0 if kind == "create" else 0.6)}
         match kind:
             case "view" if chance < 0.5:
-                command["view_range"] = self._random.choice([[1, 2], [2, 3], [2, -1], [0, 1], [-3, 2], [3, 1], [1, -2], [9, 99], [1], []])
+                command["view_range"] = self._random.choice(RANGES)
             case "create":
                 command["file_text"] = self._text()
             case "str_replace":
@@ -253,7 +255,7 @@ def test_an_agent_of_a_program_is_a_child_of_its_name(make_tool, ann):
     assert document["owner"] == "ann/weather-man"
 
 
-def test_a_user_has_files_of_its_own(make_tool, ann):
+def test_a_user_has_files_of_its_own(make_tool):
     tools = {user: make_tool(user=user) for user in (None, "alex", "bert")}
     for user, tool in tools.items():
         done(tool, "create", "/memories/a.md", file_text=f"for {user}")
@@ -262,8 +264,9 @@ def test_a_user_has_files_of_its_own(make_tool, ann):
     for user, tool in tools.items():
         done(tool, "str_replace", "/memories/a.md", old_str="for", new_str="FOR")
         assert done(tool, "view", "/memories/a.md") == view_of(f"FOR {user}")
+        assert refused(tool, "create", "/memories/a.md", file_text="tea") == "File /memories/a.md already exists"
         shown = done(tool, "view", "/memories").split("\n")[2:]
-        assert sorted(shown) == sorted([f"4K\t/memories/{user}/", f"{4 + len(str(user))}B\t/memories/a.md"])
+        assert set(shown) == {f"4K\t/memories/{user}/", f"{4 + len(str(user))}B\t/memories/a.md"}
 
 
 def test_two_processes_of_an_agent_share_its_files(make_tool):

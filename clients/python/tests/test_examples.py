@@ -82,6 +82,13 @@ def test_two_frameworks_with_pydantic_ai(run):
     assert "agent-framework/keeper hands work over" in printed and "> Lower the temperature of the kettle" in printed
 
 
+def test_anthropic_memory(run):
+    pytest.importorskip("anthropic", reason="anthropic is installed by .ci/python")
+    printed = run("anthropic_memory")
+    assert "     1\tThe kettle whistles at 96 degrees.\n     2\tIts lid is loose.\n" in printed
+    assert "anthropic/tea /memories/kettle.md\n" in printed and printed.endswith("\n53B\t/memories/kettle.md\n")
+
+
 def test_claude_agent(run, tmp_path):
     pytest.importorskip("claude_agent_sdk", reason="claude-agent-sdk is installed by .ci/python")
     commonbook(run, "save", "The kettle of the tea shop whistles at 96 degrees.", "--agent", "eve")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import uuid
 from typing import Any
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, ToolError
@@ -99,11 +100,11 @@ class CommonbookMemoryTool(BetaAbstractMemoryTool):
             raise exists
         document = _memory_tool.document_of(command.file_text)
         try:
-            saved = self._acting.save(path=path_of(place), **document, **self._kept)
+            memory = self._save(place, document)
         except Conflict as error:
             raise exists from error
-        self._see(place, saved["memory"])
-        return f"File created successfully at: {command.path}{_memory_tool.note_of(command.file_text, saved['memory'])}"
+        self._see(place, memory)
+        return f"File created successfully at: {command.path}{_memory_tool.note_of(command.file_text, memory)}"
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
         """Replaces a part of a file that occurs once in it."""
@@ -193,6 +194,19 @@ class CommonbookMemoryTool(BetaAbstractMemoryTool):
             raise changed_error(path)
         return place, memory
 
+    def _save(self, place: Place, document: dict[str, Any]) -> models.Memory:
+        """Makes a document. Fails with `Conflict` if the user has one at the place."""
+        try:
+            return (self._acting.save(path=path_of(place), **document, **self._kept))["memory"]
+        except Conflict:
+            # A save also meets a document about nobody, or about others where the caller has no user. A move does not.
+            saved = self._acting.save(path=f"{_memory_tool.ROOT}.new/{uuid.uuid4()}", **document, **self._kept)
+            try:
+                return self._acting.update(saved["memory"]["id"], new_path=path_of(place))
+            except Conflict:
+                self._acting.delete(saved["memory"]["id"])
+                raise
+
     def _edit(self, place: Place, memory: models.Memory, text: str) -> models.Memory:
         document = _memory_tool.document_of(text, memory["metadata"])
         updated = self._acting.update(memory["id"], expected_revision=memory["revision"], **document)
@@ -215,7 +229,7 @@ class CommonbookMemoryTool(BetaAbstractMemoryTool):
         if folder:
             # With a conflict another process keeps it.
             with contextlib.suppress(Conflict):
-                self._acting.save(KEEPER_TEXT, path=path_of((*folder, KEEPER)), **self._kept)
+                self._save((*folder, KEEPER), {"text": KEEPER_TEXT})
 
     def _see(self, place: Place, memory: models.Memory) -> None:
         self._seen[place] = (memory["id"], memory["revision"])
