@@ -28,8 +28,9 @@ NAMES = [
 ]
 ODD = [
     "/memories", "/memories/", "/memories/.", "/memories/d/..", "/memories/..", "/memories/../x", "/memories/d/../../x",
-    "/memories/../memories", "/memories/../memories/a.txt", "/memories/../../memories/a.txt", "/memories/../../../../../etc/passwd", "/memoriesa.txt", "/memories../x",
-    "/memory/a.txt", "memories/a.txt", "", "/", "/memories/none/../a.txt", "/memories/a.txt/../b.md", "/memories/a.txt/x/y",
+    "/memories/../memories", "/memories/../memories/a.txt", "/memories/../../memories/a.txt", "/memories/../../../../../etc/passwd",
+    "/memoriesa.txt", "/memories../x", "/memory/a.txt", "memories/a.txt", "", "/", "/memories/none/../a.txt",
+    "/memories/a.txt/../b.md", "/memories/a.txt/x/y",
 ]
 RANGES = [[1, 2], [2, 3], [2, -1], [0, 1], [-3, 2], [3, 1], [1, -2], [9, 99], [1], []]
 PARTS = [
