@@ -7,9 +7,11 @@ use super::{
     first_text,
 };
 
-/// The prefixes that clients put before the tools of a server named `commonbook`.
-const OWN_TOOL_PREFIXES: [&str; 6] = [
+/// The prefixes that clients put before the tools of a server named `commonbook`, also of one that a plugin of
+/// that name brings.
+const OWN_TOOL_PREFIXES: [&str; 7] = [
     "mcp__commonbook__",
+    "mcp__plugin_commonbook_commonbook__",
     "mcp_commonbook_",
     "commonbook__",
     "commonbook-",

@@ -168,6 +168,7 @@ mod tests {
             (own("save_memory"), json!({"text": "x"})),
             ("commonbook-learn".to_owned(), json!({"text": "x"})),
             ("mcp_commonbook_update_memory".to_owned(), json!({})),
+            ("mcp__plugin_commonbook_commonbook__update_memory".to_owned(), json!({})),
             ("commonbook__append_entries".to_owned(), json!({})),
             ("commonbook/save_memory".to_owned(), json!({})),
             ("save_memory".to_owned(), json!({"text": "x"})),

@@ -49,6 +49,12 @@ fn every_event_of_claude_code_codex_and_gemini_has_its_hook_event() {
             HookEvent::Other,
         ),
         (ClaudeCode, "PreToolUse", tool("mcp__commonbook__save_memory"), HookEvent::OwnCall),
+        (
+            ClaudeCode,
+            "PreToolUse",
+            tool("mcp__plugin_commonbook_commonbook__save_memory"),
+            HookEvent::OwnCall,
+        ),
         (ClaudeCode, "PreToolUse", tool("mcp__other__save_memory"), HookEvent::Other),
         (ClaudeCode, "PreToolUse", tool("Bash"), HookEvent::Other),
         (ClaudeCode, "SubagentStart", within("agent_id"), HookEvent::SubagentStart),
