@@ -138,7 +138,10 @@ export class Commonbook {
     return await this.send("update_memory", { ...changes, id }, options) as VerbAnswer<"update_memory">;
   }
 
-  /** Deletes a memory of the caller; `restore` brings it back for 30 days. */
+  /**
+   * Deletes a memory of the caller; `restore` brings it back for 30 days. A path that ends in `/` deletes the documents below
+   * it, at most 200 in a call: `more` says whether others are left.
+   */
   async delete(
     id: string, fields: OtherFields<"delete_memory", "id"> = {}, options?: CallOptions,
   ): Promise<VerbAnswer<"delete_memory">> {

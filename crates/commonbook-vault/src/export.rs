@@ -97,7 +97,7 @@ impl VaultExport {
         Ok(export)
     }
 
-    /// Adds a line.
+    /// Adds a line; one of an opaque document, which is for no reader, is left out.
     ///
     /// # Errors
     /// As [`Self::of_lines`].
@@ -106,10 +106,13 @@ impl VaultExport {
         let value = Value::Object(line);
         if !ExportRecord::is_record(&value) {
             let memory: Memory = input::from_value(value)?;
-            self.memories.push(HomeMemory { memory, earlier: Vec::new() });
+            if !memory.is_opaque() {
+                self.memories.push(HomeMemory { memory, earlier: Vec::new() });
+            }
             return Ok(());
         }
         match ExportRecord::from_json(value.clone())? {
+            ExportRecord::Revisions(earlier) if earlier.iter().any(Memory::is_opaque) => {}
             ExportRecord::Revisions(earlier) => {
                 let id = earlier.first().map(|memory| memory.id);
                 match self.memories.last_mut().filter(|stored| Some(stored.memory.id) == id) {

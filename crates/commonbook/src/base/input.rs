@@ -375,6 +375,9 @@ pub fn without_control_characters(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The memory type of a text that is kept as it comes, byte for byte.
+pub const OPAQUE_TYPE: &str = "opaque";
+
 /// A value whose texts and names have no control characters.
 #[must_use]
 pub fn without_controls(value: Value) -> Value {

@@ -4,6 +4,10 @@
 pub const TEXT_BYTES: usize = 64 * 1024;
 /// Length of the text of a memory with a path, in bytes.
 pub const DOCUMENT_BYTES: usize = 102_400;
+/// Documents below a folder that one call deletes or moves.
+pub const FOLDER_DOCUMENTS: usize = 200;
+/// Bytes of the text of an opaque document, in UTF-8.
+pub const OPAQUE_BYTES: usize = 4 * 1024 * 1024;
 /// Length of the path of a memory, in bytes.
 pub const PATH_BYTES: usize = 1_024;
 /// Segments of the path of a memory.

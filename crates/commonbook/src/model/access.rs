@@ -6,6 +6,7 @@
 //!   works for no user sees what is about no user, and its own memories about any user.
 //!   What a memory is about, a user or the project, is decided when it is saved
 //!   ([`crate::model::memory::MemorySubject`]).
+//! - Opaque documents: their owner sees them where it names documents, and nowhere else.
 //! - Work: what an agent received is seen by the agent, by the agents above it and by the person, and
 //!   each of them sees only those items in it that it may read anyway.
 //! - Write: its own memories, its children's, and `legacy` ones, if it sees them. Entries of a case
@@ -54,6 +55,8 @@ pub struct Sight {
     pub reviews: bool,
     /// Whether the person reads: it sees what every agent received, as far as it may read that.
     pub is_person: bool,
+    /// Whether it sees opaque documents too: only what names documents asks for them.
+    pub opaque: bool,
 }
 
 impl Sight {
@@ -66,6 +69,7 @@ impl Sight {
             workspaces: caller.workspace.with_global(),
             reviews: false,
             is_person: is_person(caller),
+            opaque: false,
         }
     }
 
@@ -121,13 +125,13 @@ impl Sight {
         Ok(Self { reviews: true, ..Self::at_home(caller) })
     }
 
-    /// The sight of a caller that exports this workspace. The person also exports what waits for
+    /// The sight of a caller that exports this workspace, opaque documents included. The person also exports what waits for
     /// review.
     ///
     /// # Errors
     /// As [`require_scope`].
     pub fn exporting(caller: &Caller, workspace: &Workspace) -> Result<Self> {
-        let sight = Self::reading_at_home(caller)?;
+        let sight = Self::reading_at_home(caller)?.with_opaque();
         let reviews = sight.is_person;
         Ok(Self { workspaces: vec![workspace.clone()], reviews, ..sight })
     }
@@ -142,7 +146,14 @@ impl Sight {
             workspaces: memory.workspace.with_global(),
             reviews: false,
             is_person: false,
+            opaque: memory.is_opaque(),
         }
+    }
+
+    /// The same sight, and the opaque documents in it.
+    #[must_use]
+    pub fn with_opaque(self) -> Self {
+        Self { opaque: true, ..self }
     }
 
     /// The same sight, and what lies in the workspaces that the caller's project used before.
@@ -176,6 +187,7 @@ impl Sight {
         self.workspaces.contains(&visibility.workspace)
             && about
             && (own || visibility.sharing == Sharing::Shared)
+            && (self.opaque || !visibility.opaque)
             && self.is_let_out(visibility)
     }
 
@@ -227,6 +239,9 @@ pub struct Visibility {
     pub sharing: Sharing,
     /// Its trust.
     pub trust: Trust,
+    /// Whether it is an opaque document.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub opaque: bool,
 }
 
 /// Whether every agent in the workspace of a memory may read it, whichever user the agent works for.
@@ -265,6 +280,7 @@ impl Visibility {
             user_id: memory.user_id.clone(),
             sharing: memory.sharing,
             trust: memory.trust,
+            opaque: memory.is_opaque(),
         }
     }
 }

@@ -357,7 +357,7 @@ impl EditedChange {
         match self {
             Self::Update(update) => match update.id {
                 MemoryAddress::Id(id) => Ok(id),
-                MemoryAddress::Path(_) => {
+                MemoryAddress::Path(_) | MemoryAddress::Folder(_) => {
                     Err(Error::invalid("id", "is a path; expected the id of the memory")
                         .hint("Import an unchanged line of a vault."))
                 }

@@ -341,6 +341,7 @@ impl Handoff {
             user_id: self.user_id.clone(),
             sharing: Sharing::Shared,
             trust: Trust::Normal,
+            opaque: false,
         }
     }
 

@@ -29,8 +29,9 @@ pub use path::{
 };
 pub use receive::{fit_line, fit_text};
 pub use requests::{
-    DeleteMemory, GetMemories, GetMemory, ListMemories, ListOrder, MemoryAt, MemoryHistory,
-    MemoryRevision, OpenedMemories, PurgeMemory, PurgeResult, RestoreMemory, RevisionHistory,
+    DeleteMemory, DeleteResult, FolderResult, GetMemories, GetMemory, ListMemories, ListOrder,
+    MemoryAt, MemoryHistory, MemoryRevision, OpenedMemories, PurgeMemory, PurgeResult,
+    RestoreMemory, RevisionHistory,
 };
 pub use retraction::{
     BlastRadius, RadiusKind, RadiusNode, RetractMemory, Retraction, RetractionNotice,
@@ -268,7 +269,7 @@ impl Memory {
             return Err(Error::too_large("text", self.text.len(), bytes_max, "bytes"));
         }
         self.check_path()?;
-        input::refuse_control_characters("text", &self.text)?;
+        self.check_characters()?;
         if let Some(title) = &self.title {
             input::line("title", title, limits::TITLE_CHARS)?;
         }
@@ -315,18 +316,22 @@ impl Memory {
         self.is_current() && !self.is_quarantined()
     }
 
-    /// Its title and its text.
+    /// Its title and its text; of an opaque document, whose text nothing reads, its path.
     #[must_use]
     pub fn full_text(&self) -> String {
+        let text = if self.is_opaque() { self.told_text() } else { &self.text };
         match &self.title {
-            Some(title) => format!("{title}\n{}", self.text),
-            None => self.text.clone(),
+            Some(title) => format!("{title}\n{text}"),
+            None => text.to_owned(),
         }
     }
 
-    /// What agents receive of it: its text, of an entry of a case its summary.
+    /// What agents receive of it: its text, of an entry of a case its summary, of an opaque document its path.
     #[must_use]
     pub fn told_text(&self) -> &str {
+        if let Some(path) = self.path.as_ref().filter(|_| self.is_opaque()) {
+            return path.as_str();
+        }
         self.summary.as_deref().filter(|_| self.position.is_some()).unwrap_or(&self.text)
     }
 

@@ -125,6 +125,7 @@ impl Session {
             user_id: self.user_id.clone(),
             sharing: Sharing::Shared,
             trust: Trust::Normal,
+            opaque: false,
         }
     }
 

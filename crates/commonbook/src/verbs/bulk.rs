@@ -119,7 +119,7 @@ impl Commonbook {
         operation: &BulkOperation,
     ) -> Result<BulkResult> {
         let (id, now) = (operation.id, operation.at);
-        let sight = Sight::writing_at_home(caller)?;
+        let sight = Sight::writing_at_home(caller)?.with_opaque();
         let mut result = BulkResult::default();
         let mut from = None;
         loop {
@@ -209,7 +209,8 @@ impl Commonbook {
             BulkKind::Moved | BulkKind::MovedAway => return self.undo_move(caller, id),
             BulkKind::Retracted => Sight::writing(caller)?,
             _ => Sight::writing_at_home(caller)?,
-        };
+        }
+        .with_opaque();
         let mut result = BulkResult { operation: Some(id), ..BulkResult::default() };
         let mut any = false;
         loop {

@@ -447,7 +447,9 @@ fn plan_forgetting(
         memories.push(LeavingMemory { memory, revisions, owner });
     }
     let key = first_key(tx)?;
-    let phrases = phrases_of_memories(&key, memories.iter().flat_map(LeavingMemory::states));
+    // An opaque document goes whole; nothing has read its text, or quotes it.
+    let read = memories.iter().filter(|leaving| !leaving.memory.is_opaque());
+    let phrases = phrases_of_memories(&key, read.flat_map(LeavingMemory::states));
     let quoting = match memories.is_empty() {
         true => Vec::new(),
         false => tx.quoting_memories(&workspace, &phrases)?,
@@ -485,7 +487,7 @@ fn owned_memories(
     caller: &Caller,
     selection: &ForgetSelection,
 ) -> Result<Vec<StoredMemory>> {
-    let sight = Sight::writing_at_home(caller)?;
+    let sight = Sight::writing_at_home(caller)?.with_opaque();
     let (mut found, mut from) = (Vec::new(), None);
     loop {
         let filter = MemoryFilter::default();

@@ -11,7 +11,7 @@ use crate::model::access::{Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
 use crate::model::memory::{
-    ListMemories, ListOrder, Memory, PathPosition, UsageKind, UsagePosition,
+    ListMemories, ListOrder, Memory, MemoryType, PathPosition, UsageKind, UsagePosition,
 };
 use crate::model::search::MemoryFilter;
 use crate::model::search::period::{self, PeriodBound};
@@ -26,6 +26,12 @@ impl Commonbook {
     pub fn list_memories(&self, caller: &Caller, request: &ListMemories) -> Result<Page<Memory>> {
         let caller = caller.clone().for_user(request.user_id.as_deref())?;
         let sight = Sight::reading_at_home(&caller)?;
+        // Opaque documents are listed for a program that asks for documents, not for a reader.
+        let is_of_programs = request.memory_type.as_ref().is_some_and(MemoryType::is_opaque);
+        let sight = match request.path.is_some() || is_of_programs {
+            true => sight.with_opaque(),
+            false => sight,
+        };
         let now = self.clock.now();
         let moment = |field, text: &Option<String>, bound| {
             let parse = |text| period::parse_period_bound(field, text, bound, now);

@@ -31,10 +31,10 @@ use crate::model::entity::check_labels;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::lineage::{BasisClaim, DerivedId, StaleMemory};
 use crate::model::memory::{
-    DeleteMemory, GetMemories, GetMemory, Memory, MemoryAddress, MemoryAt, MemoryHistory,
-    NoteStatements, OpenedMemories, PendingReview, PurgeMemory, PurgeResult, RestoreMemory,
-    RetractedTwin, RevisionHistory, SaveMemories, SaveMemory, SaveOutcome, SaveResult,
-    UpdateMemory, UpdateResult, UsageKind, expect_revision,
+    DeleteMemory, DeleteResult, DocumentPath, FolderResult, GetMemories, GetMemory, Memory,
+    MemoryAddress, MemoryAt, MemoryHistory, NoteStatements, OpenedMemories, PendingReview,
+    PurgeMemory, PurgeResult, RestoreMemory, RetractedTwin, RevisionHistory, SaveMemories,
+    SaveMemory, SaveOutcome, SaveResult, UpdateMemory, UpdateResult, UsageKind, expect_revision,
 };
 use crate::store::Tx;
 use commonbook_text::tokens::{self, TokenBudget};
@@ -47,7 +47,7 @@ pub(super) use write::{
     MemoryChange, keep_heir, keep_memory, may_replace_subject, refuse_taken_path, replace,
 };
 
-use lookup::{addressed_memory, changeable_at, find_document, revisions};
+use lookup::{addressed_memory, changeable_at, changeable_below, find_document, revisions};
 pub(super) use lookup::{changeable_memory, live_memory, not_deleted, visible_memory};
 use succession::settle_removal;
 
@@ -137,7 +137,7 @@ impl Commonbook {
     /// # Errors
     /// `not_found` if no such memory is in sight, or if there was none at that time.
     pub fn get_memory(&self, caller: &Caller, request: &GetMemory) -> Result<Memory> {
-        let sight = Sight::reading(caller)?.with_earlier(caller);
+        let sight = Sight::reading(caller)?.with_earlier(caller).with_opaque();
         let found = self.store.read(|tx| match request.at {
             None => {
                 let found = addressed_memory(tx, caller, &sight, &request.id)?;
@@ -155,7 +155,7 @@ impl Commonbook {
                 show(tx, &sight, then)
             }
         })?;
-        if request.at.is_none() {
+        if request.at.is_none() && !found.is_opaque() {
             self.note_usage(caller, UsageKind::Used, [(&found.workspace, found.id)]);
         }
         Ok(found)
@@ -178,7 +178,8 @@ impl Commonbook {
                 continue;
             }
             let memory = self.get_memory(caller, &GetMemory { id: address, at: request.at })?;
-            let fits = room.take(tokens::count(&memory.text));
+            // A program reads an opaque text, not a model.
+            let fits = memory.is_opaque() || room.take(tokens::count(&memory.text));
             if !fits {
                 room = TokenBudget::new(0);
             }
@@ -188,9 +189,10 @@ impl Commonbook {
                 left.push(memory.id);
             }
         }
-        if request.at.is_none() {
+        let told: Vec<&Memory> = opened.iter().filter(|memory| !memory.is_opaque()).collect();
+        if request.at.is_none() && !told.is_empty() {
             let sequence = self.store.read(|tx| tx.journal_end(&caller.workspace))?;
-            self.note_opened(caller, &opened, sequence);
+            self.note_opened(caller, told, sequence);
         }
         let memory = opened.remove(0);
         Ok(OpenedMemories { memory, further: opened, left })
@@ -217,6 +219,9 @@ impl Commonbook {
         let said = NoteStatements::of(&request.contradicts, &request.repeats)?;
         let change = request.clone();
         let now = self.clock.now();
+        if let MemoryAddress::Folder(folder) = &request.id {
+            return self.move_folder(caller, request, folder, now);
+        }
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, sight, .. } = scope;
             let before = not_deleted(changeable_at(tx, caller, sight, &change.id)?)?;
@@ -226,26 +231,64 @@ impl Commonbook {
         })?;
         let memory: Memory = once.answer;
         let hint = memory.quarantine_hint(caller.door);
-        Ok(UpdateResult { memory, hint })
+        Ok(UpdateResult { memory, hint, folder: FolderResult::default() })
     }
 
-    /// Deletes a memory that the caller may change; it can be restored for 30 days.
+    /// Moves the documents below a folder: all of them, or, if one has no place, none.
+    fn move_folder(
+        &self,
+        caller: &Caller,
+        request: &UpdateMemory,
+        folder: &DocumentPath,
+        now: Timestamp,
+    ) -> Result<UpdateResult> {
+        let (folder, to) = (folder.clone(), request.folder_target()?);
+        let once = self.write_once(caller, now, request, move |tx, scope| {
+            change_folder(tx, scope, &folder, |tx, before| {
+                let Some(path) = &before.path else { return Ok(before.clone()) };
+                let change = UpdateMemory {
+                    new_path: Some(folder.moved_below(path, &to)?),
+                    ..UpdateMemory::empty_update(before.id)
+                };
+                change_memory(tx, scope, before, &change)
+            })
+        })?;
+        let DeleteResult { memory, folder } = once.answer;
+        let hint = memory.quarantine_hint(caller.door);
+        Ok(UpdateResult { memory, hint, folder })
+    }
+
+    /// Deletes a memory that the caller may change, or the documents below a folder; they can be restored for
+    /// 30 days.
     ///
     /// # Errors
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not at the
-    /// expected revision.
-    pub fn delete_memory(&self, caller: &Caller, request: &DeleteMemory) -> Result<Memory> {
+    /// expected revision, `invalid` for the revision of a folder.
+    pub fn delete_memory(&self, caller: &Caller, request: &DeleteMemory) -> Result<DeleteResult> {
         let (address, expected) = (request.id.clone(), request.expected_revision);
         let now = self.clock.now();
+        if expected.is_some() && matches!(address, MemoryAddress::Folder(_)) {
+            return Err(Error::invalid(
+                "expected_revision",
+                "belongs to one document, not to a folder",
+            )
+            .hint("Leave it out, or name one document."));
+        }
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, sight, now, .. } = scope;
+            let change = MemoryChange { kind: EventKind::MemoryDeleted, fields: &[], caller, now };
+            let delete = |tx: &mut Tx<'_>, before: &StoredMemory| {
+                change.write(tx, before, before.with(|after| after.deleted_at = Some(now)))
+            };
+            if let MemoryAddress::Folder(folder) = &address {
+                return change_folder(tx, scope, folder, delete);
+            }
             let before = not_deleted(changeable_at(tx, caller, sight, &address)?)?;
             access::may_change(caller, &before)?;
             expect_revision(expected, &before)?;
-            let after = before.with(|after| after.deleted_at = Some(now));
-            let change = MemoryChange { kind: EventKind::MemoryDeleted, fields: &[], caller, now };
-            let after = change.write(tx, &before, after)?;
-            show(tx, sight, after)
+            let after = delete(tx, &before)?;
+            let memory = show(tx, sight, after)?;
+            Ok(DeleteResult { memory, folder: FolderResult::default() })
         })?;
         Ok(once.answer)
     }
@@ -333,7 +376,7 @@ impl Commonbook {
         caller: &Caller,
         request: &MemoryHistory,
     ) -> Result<RevisionHistory> {
-        let sight = Sight::reading(caller)?.with_earlier(caller);
+        let sight = Sight::reading(caller)?.with_earlier(caller).with_opaque();
         let all = self.store.read(|tx| {
             let present = addressed_memory(tx, caller, &sight, &request.id)?;
             let all = revisions(tx, &sight, present)?;
@@ -384,7 +427,7 @@ fn revision_to_restore(
             }
         };
     }
-    let there = Sight { workspaces: vec![memory.workspace.clone()], ..sight.clone() };
+    let there = Sight { workspaces: vec![memory.workspace.clone()], ..sight.clone() }.with_opaque();
     let mut earlier = tx.earlier_revisions(&there, id)?.into_iter();
     earlier.find(|earlier| earlier.revision == number).ok_or_else(|| {
         let reason = format!(
@@ -498,6 +541,7 @@ fn keep_document(
     let caller = scope.caller.clone().for_user(draft.user.as_deref())?;
     let scope = WriteScope { caller: &caller, ..scope };
     let own = Sight { workspaces: vec![caller.workspace.clone()], ..Sight::writing(&caller)? };
+    let own = own.with_opaque();
     let found = find_document(tx, &caller, &own, path)?;
     let before = match (found, replacement.expected_revision.filter(|revision| *revision > 0)) {
         (None, None) => return keep_note(tx, scope, draft),
@@ -525,6 +569,25 @@ fn keep_document(
     let is_known = after.revision == before.revision;
     let memory = show(tx, &own, after)?;
     Ok(SaveRecord { is_known, is_replaced: true, ..SaveRecord::of(memory, basis.stale) })
+}
+
+/// Makes a change of each document below a folder; returns the first one, and what else was changed.
+fn change_folder(
+    tx: &mut Tx<'_>,
+    scope: WriteScope<'_>,
+    folder: &DocumentPath,
+    mut change: impl FnMut(&mut Tx<'_>, &StoredMemory) -> Result<StoredMemory>,
+) -> Result<DeleteResult> {
+    let (found, more) = changeable_below(tx, scope.caller, folder)?;
+    let mut first = None;
+    for before in &found {
+        let after = change(tx, before)?;
+        first.get_or_insert(after);
+    }
+    let first = first.ok_or_else(|| Error::not_found(format!("no document is below {folder}/")))?;
+    let memory = show(tx, scope.sight, first)?;
+    let further = found.len() as u64 - 1;
+    Ok(DeleteResult { memory, folder: FolderResult { further, more } })
 }
 
 /// Makes a change of a memory that the caller may change; returns it as it is now.

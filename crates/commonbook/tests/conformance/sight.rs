@@ -19,7 +19,7 @@ use crate::{Fresh, caller, keep, memory, now};
 const AGENTS: [&str; 5] = ["ann", "ann/child", "bob", "legacy", "anonymous"];
 const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("U1")];
 const WORKSPACES: [&str; 3] = ["x", "global", "y"];
-const TYPES: [&str; 2] = ["semantic", "decision"];
+const TYPES: [&str; 3] = ["semantic", "decision", "opaque"];
 
 /// What happened to a memory after it was saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ fn rows() -> impl Strategy<Value = Vec<Row>> {
         Fate::Taken,
         Fate::Purged,
     ]);
-    let row = (0..5_usize, 0..3_usize, 0..3_usize, (0..2_usize, 0..4_usize), any::<bool>(), fate);
+    let row = (0..5_usize, 0..3_usize, 0..3_usize, (0..3_usize, 0..4_usize), any::<bool>(), fate);
     prop::collection::vec(row, 1..12)
 }
 
@@ -79,7 +79,9 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
             .iter()
             .map(|t| (*t).into())
             .collect();
-        first.sharing = if *private { Sharing::Private } else { Sharing::Shared };
+        let is_opaque = TYPES[*kind] == "opaque";
+        first.path = is_opaque.then(|| format!("/p{place}").parse().unwrap());
+        first.sharing = Sharing::shared_if(!private && !is_opaque);
         if *fate == Fate::Released {
             first.trust = Trust::Quarantined;
         }
@@ -88,6 +90,7 @@ fn kept(store: &dyn Store, rows: &[Row], run: usize) -> Kept {
             Fate::Stands => first.clone(),
             Fate::Superseded => Memory { superseded_by: Some(first.id), ..next },
             Fate::Deleted => Memory { deleted_at: Some(now()), ..next },
+            Fate::Published if is_opaque => first.clone(),
             Fate::Published => Memory { sharing: Sharing::Shared, ..next },
             Fate::Hidden => Memory { sharing: Sharing::Private, ..next },
             Fate::Quarantined => Memory { trust: Trust::Quarantined, ..next },
@@ -123,11 +126,11 @@ fn write(tx: &mut Tx<'_>, first: &Memory, last: Option<&Memory>) -> Result<()> {
     }
 }
 
-fn sight(agent: usize, user: usize, reviews: bool, run: usize) -> Sight {
+fn sight(agent: usize, user: usize, (reviews, opaque): (bool, bool), run: usize) -> Sight {
     let mut sight = Sight::of(&caller(AGENTS[agent], &format!("x{run}")));
     sight.workspaces.push(format!("global{run}").parse().unwrap());
     sight.user = USERS[user].map(str::to_owned);
-    sight.reviews = reviews;
+    (sight.reviews, sight.opaque) = (reviews, opaque);
     sight
 }
 
@@ -300,12 +303,12 @@ pub(crate) fn a_store_returns_exactly_what_the_permission_rule_allows(fresh: &dy
     let store = fresh.open();
     let mut runner = TestRunner::new(Config { cases: 48, ..Config::default() });
     let run = std::cell::Cell::new(0);
-    let cases = (rows(), 0..5_usize, 0..3_usize, any::<bool>());
+    let cases = (rows(), 0..5_usize, 0..3_usize, any::<(bool, bool)>());
     runner
-        .run(&cases, |(rows, agent, user, reviews)| {
+        .run(&cases, |(rows, agent, user, asks)| {
             run.set(run.get() + 1);
             let all = kept(&*store, &rows, run.get());
-            let sight = sight(agent, user, reviews, run.get());
+            let sight = sight(agent, user, asks, run.get());
             let lasting = all.iter().filter_map(|(_, last)| last.as_ref());
             let seen: Vec<&Memory> = lasting.filter(|memory| sight.sees(memory)).collect();
             store

@@ -32,7 +32,8 @@ fn text_at(world: &World, agent: &str, address: &str) -> String {
 }
 
 fn delete(world: &World, agent: &str, address: &str) -> Result<Memory, Error> {
-    world.book.delete_memory(&caller(agent), &request::<DeleteMemory>(json!({"id": address})))
+    let deletion = request::<DeleteMemory>(json!({"id": address}));
+    world.book.delete_memory(&caller(agent), &deletion).map(|deleted| deleted.memory)
 }
 
 fn update(world: &World, agent: &str, fields: Value) -> Result<Memory, Error> {
@@ -205,6 +206,89 @@ fn an_undo_brings_back_the_text_and_never_takes_a_path() {
         "/b",
         "a revision brings back what it said, not where"
     );
+}
+
+#[test]
+fn a_folder_is_deleted_as_a_whole_and_comes_back() {
+    let world = World::new();
+    for path in ["/a/1", "/a/2", "/a/b/3", "/ab", "/a"] {
+        saved(&world, "ann", path, path);
+    }
+    saved(&world, "bob", "/a/1", "of Bob");
+    for others in ["bob:/a/", "/none/", "/a/1/"] {
+        let error = delete(&world, "ann", others).unwrap_err();
+        assert_eq!(
+            error.kind,
+            if others == "bob:/a/" { ErrorKind::Forbidden } else { ErrorKind::NotFound }
+        );
+    }
+    // What was done at one time is undone together.
+    world.clock.set(crate::at(5));
+    let whole = request::<DeleteMemory>(json!({"id": "/a/", "idempotency_key": "1"}));
+    let deleted = world.book.delete_memory(&caller("ann"), &whole).unwrap();
+    assert_eq!(deleted.memory.path.as_ref().unwrap().as_str(), "/a/1");
+    assert_eq!((deleted.folder.further, deleted.folder.more), (2, false));
+    assert_eq!(world.book.delete_memory(&caller("ann"), &whole).unwrap(), deleted);
+    assert_eq!(paths(&world, "ann", json!({"path": "/*", "owner": "ann"})), ["/a", "/ab"]);
+    assert_eq!(text_at(&world, "ann", "bob:/a/1"), "of Bob");
+
+    world.book.undo_operation(&caller("ann"), &UndoOperation::default()).unwrap();
+    let all = ["/a", "/a/1", "/a/2", "/a/b/3", "/ab"];
+    assert_eq!(paths(&world, "ann", json!({"path": "/*", "owner": "ann"})), all);
+    let at_revision = request::<DeleteMemory>(json!({"id": "/a/", "expected_revision": 1}));
+    let error = world.book.delete_memory(&caller("ann"), &at_revision).unwrap_err();
+    assert_eq!(error.field.as_deref(), Some("expected_revision"));
+    assert_eq!(get(&world, "ann", "/a/").unwrap_err().field.as_deref(), Some("id"));
+}
+
+#[test]
+fn a_large_folder_is_deleted_in_several_calls() {
+    let world = World::new();
+    let documents = limits::FOLDER_DOCUMENTS + 1;
+    for first in (0..documents).step_by(limits::BATCH) {
+        let of = |number| json!({"path": format!("/a/{number:04}"), "text": "x"});
+        let some: Vec<Value> = (first..documents.min(first + limits::BATCH)).map(of).collect();
+        world.book.save_memories(&caller("ann"), &request(json!({"memories": some}))).unwrap();
+    }
+    let whole = request::<DeleteMemory>(json!({"id": "/a/"}));
+    let first = world.book.delete_memory(&caller("ann"), &whole).unwrap().folder;
+    assert_eq!((first.further as usize, first.more), (limits::FOLDER_DOCUMENTS - 1, true));
+    let last = world.book.delete_memory(&caller("ann"), &whole).unwrap().folder;
+    assert_eq!((last.further, last.more), (0, false));
+}
+
+#[test]
+fn a_folder_moves_as_a_whole_or_not_at_all() {
+    let world = World::new();
+    for path in ["/a/1", "/a/b/2", "/taken/1"] {
+        saved(&world, "ann", path, path);
+    }
+    let moved = |to: &str| {
+        let change = request::<UpdateMemory>(json!({"id": "/a/", "new_path": to}));
+        world.book.update_memory(&caller("ann"), &change)
+    };
+    assert_conflict(moved("/taken"), "path", "Choose another path");
+    assert_eq!(moved("/a/c").unwrap_err().field.as_deref(), Some("new_path"));
+    let deep = "/d".repeat(limits::PATH_SEGMENTS - 1);
+    assert_eq!(moved(&deep).unwrap_err().field.as_deref(), Some("new_path"));
+    assert_eq!(
+        paths(&world, "ann", json!({"path": "/a/"})),
+        ["/a/1", "/a/b/2"],
+        "nothing is half done"
+    );
+
+    let done = moved("/archive").unwrap();
+    assert_eq!(
+        (done.memory.path.as_ref().unwrap().as_str(), done.folder.further),
+        ("/archive/1", 1)
+    );
+    assert_eq!(text_at(&world, "ann", "/archive/b/2"), "/a/b/2");
+    let rewrite = request::<UpdateMemory>(json!({"id": "/archive/", "text": "x"}));
+    let error = world.book.update_memory(&caller("ann"), &rewrite).unwrap_err();
+    assert_eq!(error.field.as_deref(), Some("new_path"));
+    let both = json!({"id": "/archive/", "new_path": "/b", "text": "x"});
+    let error = world.book.update_memory(&caller("ann"), &request(both)).unwrap_err();
+    assert_eq!(error.field.as_deref(), Some("id"));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn update(world: &World, agent: &str, hours: i64, memory: &Memory, fields: &Valu
 fn delete(world: &World, agent: &str, memory: &Memory) -> Memory {
     let request =
         DeleteMemory { id: memory.id.into(), expected_revision: None, idempotency_key: None };
-    world.book.delete_memory(&caller(agent), &request).unwrap()
+    world.book.delete_memory(&caller(agent), &request).unwrap().memory
 }
 
 fn restore(world: &World, agent: &str, memory: &Memory, revision: u64) -> Result<Memory, Error> {

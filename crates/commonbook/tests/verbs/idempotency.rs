@@ -47,7 +47,7 @@ fn every_writing_verb_is_executed_once_per_key() {
     };
     let twice = |act: &dyn Fn() -> Memory| assert_eq!(act(), act());
     twice(&|| book.update_memory(&ann, &update).unwrap().memory);
-    twice(&|| book.delete_memory(&ann, &delete).unwrap());
+    twice(&|| book.delete_memory(&ann, &delete).unwrap().memory);
     twice(&|| book.restore_memory(&ann, &restore).unwrap());
     let gone = book.purge_memory(&ann, &purge).unwrap();
     assert_eq!(book.purge_memory(&ann, &purge).unwrap(), gone);

@@ -47,6 +47,7 @@ mod near;
 mod near_pairs;
 mod observed;
 mod one_time;
+mod opaque;
 mod paired_homes;
 mod presence;
 mod purge;

@@ -8,8 +8,9 @@ use commonbook::model::bulk::{BulkResult, PurgeTrace};
 use commonbook::model::caller::EntryPoint;
 use commonbook::model::event::{EventPage, EventRates};
 use commonbook::model::memory::{
-    ChangedBasis, Importance, Memory, MemoryUsage, NearNote, OpenContradiction, OpenedMemories,
-    PurgeResult, RetractedTwin, Retraction, SaveOutcome, SaveResult, Sharing, unbegun_session_hint,
+    ChangedBasis, DeleteResult, FolderResult, Importance, Memory, MemoryUsage, NearNote,
+    OpenContradiction, OpenedMemories, PurgeResult, RetractedTwin, Retraction, SaveOutcome,
+    SaveResult, Sharing, unbegun_session_hint,
 };
 use commonbook::model::search::{MatchReason, SearchResponse};
 use commonbook::model::stats::{BusStats, UserList, WorkspaceStats};
@@ -255,7 +256,13 @@ fn print_whole_memory(memory: &Memory) {
     if let Some(title) = &memory.title {
         print_line(&format!("{}\n", bold(title)));
     }
-    print_line(&format!("{}\n", memory.text));
+    match memory.is_opaque() {
+        true => print_line(&format!(
+            "{} bytes that a program keeps; --json prints them.\n",
+            memory.text.len()
+        )),
+        false => print_line(&format!("{}\n", memory.text)),
+    }
     let metadata = match memory.metadata.is_empty() {
         true => String::new(),
         false => Value::Object(memory.metadata.clone()).to_string(),
@@ -306,9 +313,18 @@ pub(super) fn show_changed_memory(response: &Value) {
 }
 
 pub(super) fn show_deleted_memory(response: &Value) {
-    show(response, |memory: &Memory| {
-        let id = short(&memory.id);
-        print_line(&format!("Deleted {id}; `commonbook restore {id}` restores it for 30 days"));
+    show(response, |deleted: &DeleteResult| {
+        let id = short(&deleted.memory.id);
+        let FolderResult { further, more } = deleted.folder;
+        if further == 0 {
+            print_line(&format!("Deleted {id}; `commonbook restore {id}` restores it for 30 days"));
+            return;
+        }
+        let count = further + 1;
+        print_line(&format!("Deleted {count} documents; `commonbook undo` brings them back"));
+        if more {
+            print_note("More are in the folder: delete it again");
+        }
     });
 }
 

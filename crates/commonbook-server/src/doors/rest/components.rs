@@ -16,7 +16,8 @@ use crate::calls::call::TypeReference;
 const SCHEMAS_PATH: &str = "/components/schemas";
 
 /// Types that have every field of another type and more: the type, and the other one.
-const EXTENSIONS: [(&str, &str); 6] = [
+const EXTENSIONS: [(&str, &str); 7] = [
+    ("DeleteResult", "Memory"),
     ("UpdateResult", "Memory"),
     ("EndSessionResult", "Session"),
     ("EntityAttribute", "AttributeClaim"),

@@ -150,6 +150,7 @@ mod tests {
             user_id: USERS[user % 3].map(str::to_owned),
             sharing: if sharing % 2 == 0 { Sharing::Private } else { Sharing::Shared },
             trust: TRUSTS[trust % 2],
+            opaque: sharing % 4 == 0,
         }
     }
 
@@ -157,7 +158,8 @@ mod tests {
         #[test]
         fn a_caller_is_admitted_to_exactly_the_audiences_that_it_belongs_to(
             reaches in prop::collection::vec(prop::array::uniform5(0..12_usize), 1..40),
-            (agent, user, count, reviews) in (0..4_usize, 0..3_usize, 1..4_usize, any::<bool>()),
+            (agent, user, count) in (0..4_usize, 0..3_usize, 1..4_usize),
+            (reviews, opaque) in any::<(bool, bool)>(),
         ) {
             let (mut names, mut audiences) = (NameInterner::default(), AudienceTable::default());
             let mut meant = Vec::new();
@@ -167,6 +169,7 @@ mod tests {
             let sight = Sight {
                 agent: Agent::with_any_name(AGENTS[agent]).unwrap(), user, workspaces, reviews,
                 is_person: false,
+                opaque,
             };
             for (class, visibility) in (0..).zip(reaches.into_iter().map(visibility)) {
                 let workspace = names.intern(visibility.workspace.as_str());

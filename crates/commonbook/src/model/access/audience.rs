@@ -52,6 +52,7 @@ impl Audience {
             user_id: left.user_id.clone().or_else(|| right.user_id.clone()),
             sharing: Sharing::Private,
             trust: Trust::Normal,
+            opaque: false,
         })
     }
 }

@@ -167,6 +167,7 @@ mod tests {
                                         user_id: about.map(str::to_owned),
                                         sharing,
                                         trust,
+                                        opaque: false,
                                     };
                                     let rule = sight.deciding_rule(&visibility);
                                     let sees = matches!(rule, SightRule::Own | SightRule::Shared);

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::Sharing;
 use crate::base::error::{Error, Result};
-use crate::base::{input, limits};
+use crate::base::input::{self, OPAQUE_TYPE};
+use crate::base::limits;
 use crate::model::naming;
 
 /// The built-in memory types.
-const KNOWN_TYPES: [&str; 13] = [
+const KNOWN_TYPES: [&str; 14] = [
     "semantic",
     "episodic",
     "procedural",
@@ -25,6 +26,7 @@ const KNOWN_TYPES: [&str; 13] = [
     "milestone",
     "question",
     "answer",
+    OPAQUE_TYPE,
 ];
 
 /// The type of a memory: a slug. Built in are `semantic` (a fact), `episodic`, `procedural`,
@@ -60,10 +62,22 @@ impl MemoryType {
         &self.0
     }
 
+    /// A document that a program keeps for itself, byte for byte: see [`super::Memory::is_opaque`].
+    #[must_use]
+    pub fn opaque() -> Self {
+        Self(OPAQUE_TYPE.to_owned())
+    }
+
     /// Whether memories of this type lead contexts.
     #[must_use]
     pub fn leads_contexts(&self) -> bool {
         matches!(self.as_str(), "profile" | "task_context")
+    }
+
+    /// Whether this is the type of opaque documents.
+    #[must_use]
+    pub fn is_opaque(&self) -> bool {
+        self.as_str() == OPAQUE_TYPE
     }
 
     /// Whether this is a built-in type.
@@ -105,12 +119,12 @@ impl MemoryType {
         Self(name.chars().take(limits::MEMORY_TYPE_CHARS).collect())
     }
 
-    /// The sharing of a memory of this type whose author does not choose: conversations are
-    /// private, all others shared.
+    /// The sharing of a memory of this type whose author does not choose: conversations and opaque documents
+    /// are private, all others shared.
     #[must_use]
     pub fn default_sharing(&self) -> Sharing {
         match self.0.as_str() {
-            "conversation" => Sharing::Private,
+            "conversation" | OPAQUE_TYPE => Sharing::Private,
             _ => Sharing::Shared,
         }
     }

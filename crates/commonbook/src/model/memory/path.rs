@@ -9,11 +9,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-use super::Memory;
+use super::{Memory, Sharing};
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
-use crate::base::limits;
 use crate::base::page::PageCursor;
+use crate::base::{input, limits};
 use crate::model::agent::Agent;
 
 /// The path of a memory: `/notes/plan.md`. It begins with `/`, has 1 to [`limits::PATH_SEGMENTS`] segments
@@ -130,7 +130,8 @@ impl fmt::Display for DocumentPath {
     }
 }
 
-/// How a request names one memory: by its id, or by its path, which begins with `/` or `OWNER:/`.
+/// How a request names one memory: by its id, or by its path, which begins with `/` or `OWNER:/`; or the
+/// documents of a folder, whose path ends in `/`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum MemoryAddress {
@@ -138,6 +139,8 @@ pub enum MemoryAddress {
     Id(MemoryId),
     /// By its path.
     Path(DocumentPath),
+    /// All documents below this path.
+    Folder(DocumentPath),
 }
 
 /// An address as a JSON Schema pattern, with handles of at least this many letters.
@@ -165,7 +168,12 @@ impl FromStr for MemoryAddress {
             return text.parse().map(Self::Id);
         }
         let (owner, path) = split_owner(text)?;
-        Ok(Self::Path(DocumentPath { owner, path: path.parse()? }))
+        match path.strip_suffix('/') {
+            Some(folder) if !folder.is_empty() => {
+                Ok(Self::Folder(DocumentPath { owner, path: folder.parse()? }))
+            }
+            _ => Ok(Self::Path(DocumentPath { owner, path: path.parse()? })),
+        }
     }
 }
 
@@ -194,6 +202,7 @@ impl fmt::Display for MemoryAddress {
         match self {
             Self::Id(id) => id.fmt(f),
             Self::Path(path) => path.fmt(f),
+            Self::Folder(folder) => write!(f, "{folder}/"),
         }
     }
 }
@@ -262,6 +271,25 @@ impl fmt::Display for PathPattern {
     }
 }
 
+impl DocumentPath {
+    /// The pattern of all documents below this path, of this owner.
+    #[must_use]
+    pub fn below(&self, caller: &Agent) -> PathPattern {
+        let owner = Some(self.owner.as_ref().unwrap_or(caller).clone());
+        PathPattern { owner, path: format!("{}/", self.path), is_prefix: true }
+    }
+
+    /// The path of a document below this folder after the folder became `to`.
+    ///
+    /// # Errors
+    /// As a path's, if the new one is too long or too deep.
+    pub fn moved_below(&self, document: &MemoryPath, to: &MemoryPath) -> Result<MemoryPath> {
+        let rest = document.as_str().strip_prefix(self.path.as_str()).unwrap_or_default();
+        let moved: Result<MemoryPath> = format!("{to}{rest}").parse();
+        moved.map_err(|error| error.with_field("new_path"))
+    }
+}
+
 /// The place of a document in a list by path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PathPosition {
@@ -310,9 +338,20 @@ impl Memory {
         self.path.is_some()
     }
 
+    /// Whether it is an opaque document: a program of its owner keeps its text byte for byte, and nothing
+    /// searches, judges or tells it. Only a sight that asks for such documents sees it.
+    #[must_use]
+    pub fn is_opaque(&self) -> bool {
+        self.is_document() && self.memory_type.is_opaque()
+    }
+
     /// The most bytes that its text may have.
     pub(super) fn text_bytes_max(&self) -> usize {
-        if self.is_document() { limits::DOCUMENT_BYTES } else { limits::TEXT_BYTES }
+        match (self.is_opaque(), self.is_document()) {
+            (true, _) => limits::OPAQUE_BYTES,
+            (false, true) => limits::DOCUMENT_BYTES,
+            (false, false) => limits::TEXT_BYTES,
+        }
     }
 
     /// Checks that its path fits the rest of it.
@@ -320,8 +359,48 @@ impl Memory {
         if self.is_document() && self.case.is_some() {
             return Err(entry_with_path());
         }
+        if self.is_opaque() && self.sharing == Sharing::Shared {
+            return Err(Error::invalid("sharing", "an opaque document is private to its owner")
+                .hint("Leave out `sharing`, or choose another `memory_type`."));
+        }
+        if self.is_opaque() && !self.entities.is_empty() {
+            return Err(opaque_with_link("entities"));
+        }
         Ok(())
     }
+
+    /// Checks which characters its text may have: all but U+0000, which PostgreSQL cannot hold, if it is opaque,
+    /// else no control characters.
+    pub(super) fn check_characters(&self) -> Result<()> {
+        if !self.is_opaque() {
+            return input::refuse_control_characters("text", &self.text);
+        }
+        match self.text.contains('\0') {
+            true => Err(Error::invalid("text", "contains the character U+0000")
+                .hint("Encode the bytes as text, such as base64.")),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses a change that makes a document opaque, or an opaque one another.
+    ///
+    /// # Errors
+    /// `invalid` on `memory_type`.
+    pub(super) fn check_opacity(&self, before: &Self) -> Result<()> {
+        if self.is_opaque() == before.is_opaque() {
+            return Ok(());
+        }
+        let reason =
+            "a memory never becomes an opaque document, nor an opaque document another memory";
+        Err(Error::invalid("memory_type", reason)
+            .hint("Leave `memory_type` as it is, or delete the memory and save it again."))
+    }
+}
+
+/// The error of an opaque document with a field that links a memory to others.
+pub(super) fn opaque_with_link(field: &str) -> Error {
+    Error::invalid(field, "an opaque document has none: nothing reads its text")
+        .hint(format!("Leave out `{field}`, or choose another `memory_type`."))
 }
 
 /// The error of an entry of a case with a path: an entry never changes.

@@ -42,6 +42,7 @@ impl Memory {
     /// As [`Memory::check`].
     pub fn receive(&mut self, before: Option<&Self>) -> Result<()> {
         self.check()?;
+        before.map_or(Ok(()), |before| self.check_opacity(before))?;
         self.redact();
         if before.is_none_or(|before| before.reader_text() != self.reader_text()) {
             self.judge();
@@ -53,6 +54,7 @@ impl Memory {
     }
 
     fn redact(&mut self) {
+        let is_opaque = self.is_opaque();
         let mut found: Vec<String> = Vec::new();
         let mut clean = |text: &mut String, chars: usize| {
             let redacted = secrets::redact(text);
@@ -63,7 +65,9 @@ impl Memory {
             // The mark in place of a secret can be longer than the secret.
             *text = redacted.text.chars().take(chars).collect();
         };
-        clean(&mut self.text, usize::MAX);
+        if !is_opaque {
+            clean(&mut self.text, usize::MAX);
+        }
         self.title.iter_mut().for_each(|title| clean(title, limits::TITLE_CHARS));
         self.summary.iter_mut().for_each(|summary| clean(summary, limits::SUMMARY_CHARS));
         self.topics.iter_mut().for_each(|topic| clean(topic, limits::TOPIC_CHARS));
@@ -146,8 +150,10 @@ impl Memory {
             parts.push(Cow::from(path.as_str().replace(['/', '-', '_', '.'], " ")));
         }
         parts.extend(self.title.as_deref().map(Cow::from));
-        parts.push(Cow::from(&self.text));
-        if let Some(value) = parse_json_text(&self.text) {
+        // No reader sees the text of an opaque document.
+        let text = if self.is_opaque() { "" } else { self.text.as_str() };
+        parts.push(Cow::from(text));
+        if let Some(value) = parse_json_text(text) {
             parts.push(Cow::from(flatten_json(&value)));
         }
         if let Some(summary) = self.summary.as_deref() {

@@ -1,5 +1,7 @@
 //! Requests that read memories by id or as a list, or delete them, and their responses.
 
+use std::ops::Deref;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -162,11 +164,46 @@ pub enum ListOrder {
     Oldest,
 }
 
+/// The memory that a call deleted; of a folder, the first one in the order of paths.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeleteResult {
+    /// The memory.
+    #[serde(flatten)]
+    pub memory: Memory,
+    /// What else the call did, if it named a folder.
+    #[serde(flatten)]
+    pub folder: FolderResult,
+}
+
+impl Deref for DeleteResult {
+    type Target = Memory;
+
+    fn deref(&self) -> &Memory {
+        &self.memory
+    }
+}
+
+/// What a call that named a folder did besides the first document.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FolderResult {
+    /// Number of further documents that it changed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub further: u64,
+    /// Whether more documents are in the folder than one call changes: call again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// Deletes one memory of your own. It can be restored for 30 days.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteMemory {
-    /// Its id or path.
+    /// Its id or path; a path that ends in `/` deletes all documents below it.
     #[schemars(extend("pattern" = DELETION_ADDRESS_PATTERN))]
     pub id: MemoryAddress,
     /// Only if the memory still has this revision; otherwise `conflict`.

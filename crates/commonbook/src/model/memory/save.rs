@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::path::entry_with_path;
+use super::path::{entry_with_path, opaque_with_link};
 use super::subject::{SubjectEvidence, missing_user};
 use super::{
     DocumentPath, Importance, Memory, MemoryAddress, MemoryPath, MemorySource, MemorySubject,
@@ -29,7 +29,7 @@ use crate::model::lineage::StaleMemory;
 #[serde(deny_unknown_fields)]
 pub struct SaveMemory {
     /// The content, understandable on its own: names instead of "it". Up to 64 KiB.
-    #[schemars(length(min = 1, max = limits::DOCUMENT_BYTES), regex(pattern = input::TEXT_PATTERN))]
+    #[schemars(length(min = 1, max = limits::OPAQUE_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub text: String,
     /// semantic (a fact, the default), episodic, procedural, decision, learning, profile,
     /// task_context, conversation, or a slug of your own.
@@ -314,6 +314,7 @@ impl SaveMemory {
             self.sharing.unwrap_or_else(|| default_sharing.min(memory_type.default_sharing()));
         let sharing = self.entry_sharing(sharing)?;
         self.check_path()?;
+        self.check_links()?;
         let caller = caller.clone().for_user(self.user_id.as_deref())?;
         let user_id = self.subject_user(caller.user, &memory_type)?;
         let mut memory = Memory {
@@ -366,10 +367,33 @@ impl SaveMemory {
         Ok(memory)
     }
 
+    fn is_opaque(&self) -> bool {
+        self.memory_type.as_ref().is_some_and(MemoryType::is_opaque)
+    }
+
+    /// Refuses what an opaque document does not have: whatever links a memory to others.
+    fn check_links(&self) -> Result<()> {
+        let links = [
+            ("entities", !self.entities.is_empty()),
+            ("supersedes", self.supersedes.is_some()),
+            ("contradicts", !self.contradicts.is_empty()),
+            ("repeats", !self.repeats.is_empty()),
+            ("based_on", !self.based_on.is_empty()),
+        ];
+        match links.into_iter().find(|(_, is_set)| *is_set && self.is_opaque()) {
+            Some((field, _)) => Err(opaque_with_link(field)),
+            None => Ok(()),
+        }
+    }
+
     /// Checks the fields about a path.
     fn check_path(&self) -> Result<()> {
         match (&self.path, &self.case, self.expected_revision) {
             (Some(_), Some(_), _) => Err(entry_with_path()),
+            (None, ..) if self.is_opaque() => {
+                Err(Error::invalid("path", "is missing; an opaque document is found by its path alone")
+                    .hint("Set `path`, or choose another `memory_type`."))
+            }
             (None, _, Some(1..)) => {
                 Err(Error::invalid("expected_revision", "belongs to `path`, which is missing").hint(
                     "Set `path`, or leave out `expected_revision`; `update_memory` changes a memory by its id.",
@@ -433,6 +457,8 @@ impl SaveMemory {
         user: Option<String>,
         memory_type: &MemoryType,
     ) -> Result<Option<String>> {
+        // Nothing reads the words of an opaque document.
+        let is_opaque = memory_type.is_opaque();
         let evidence = SubjectEvidence {
             memory_type,
             title: self.title.as_deref(),
@@ -449,6 +475,7 @@ impl SaveMemory {
             }
             (Some(about), _) => about,
             (None, _) if self.user_id.is_some() => MemorySubject::User,
+            (None, Some(_)) if is_opaque => MemorySubject::User,
             (None, Some(user)) => evidence.judge(user),
             (None, None) => MemorySubject::Project,
         };

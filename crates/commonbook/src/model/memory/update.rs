@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Importance, Memory, MemoryAddress, MemoryPath, MemorySubject, MemoryType, Sharing,
-    distinct_entities, distinct_topics,
+    FolderResult, Importance, Memory, MemoryAddress, MemoryPath, MemorySubject, MemoryType,
+    Sharing, distinct_entities, distinct_topics,
 };
 use crate::base::clock::whole_milliseconds;
 use crate::base::error::{Error, ErrorKind, Result};
@@ -21,14 +21,14 @@ use crate::model::entity::EntityLabel;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateMemory {
-    /// Its id or path.
+    /// Its id or path; with `new_path`, a path that ends in `/` moves all documents below it.
     pub id: MemoryAddress,
     /// Only if the memory still has this revision; otherwise `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
     /// The new text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1, max = limits::DOCUMENT_BYTES), regex(pattern = input::TEXT_PATTERN))]
+    #[schemars(length(min = 1, max = limits::OPAQUE_BYTES), regex(pattern = input::TEXT_PATTERN))]
     pub text: Option<String>,
     /// The path to which it moves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,6 +144,9 @@ pub struct UpdateResult {
     /// What to do if the memory is quarantined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// What else the call did, if it named a folder.
+    #[serde(flatten)]
+    pub folder: FolderResult,
 }
 
 impl Deref for UpdateResult {
@@ -165,6 +168,7 @@ impl UpdateMemory {
         expect_revision(self.expected_revision, memory)?;
         let before = memory.clone();
         if let Some(text) = &self.text {
+            self.check_opaque_text(memory)?;
             memory.text.clone_from(text);
         }
         if let Some(path) = &self.new_path {
@@ -205,6 +209,40 @@ impl UpdateMemory {
         }
         memory.receive(Some(&before))?;
         Ok(changed_fields(&before, memory))
+    }
+
+    /// Checks that a new text of an opaque document comes as one: any other text has lost its control characters.
+    fn check_opaque_text(&self, before: &Memory) -> Result<()> {
+        let is_said = self.memory_type.as_ref().is_some_and(MemoryType::is_opaque);
+        if !before.is_opaque() || is_said {
+            return Ok(());
+        }
+        Err(Error::invalid("memory_type", "is missing; the document is opaque")
+            .hint("Set `memory_type` to opaque, so that the text is kept byte for byte."))
+    }
+
+    /// Checks that a change of a whole folder moves it, and nothing else.
+    ///
+    /// # Errors
+    /// `invalid` on `new_path` if it is missing, on `id` if another field is set.
+    pub fn folder_target(&self) -> Result<MemoryPath> {
+        let Some(to) = &self.new_path else {
+            return Err(Error::invalid("new_path", "is missing; a folder is only moved").hint(
+                "Name one document to change it, or set `new_path` to move all below the folder.",
+            ));
+        };
+        let Self { id, idempotency_key, .. } = self.clone();
+        let new_path = Some(to.clone());
+        let move_alone = Self { new_path, idempotency_key, ..Self::empty_update(id) };
+        if *self != move_alone {
+            return Err(Error::invalid("id", "names a folder, which is only moved")
+                .hint("Leave out all but `new_path`, or name one document."));
+        }
+        if format!("{to}/").starts_with(&self.id.to_string()) {
+            return Err(Error::invalid("new_path", "lies in the folder that is to move there")
+                .hint("Choose a path outside of the folder."));
+        }
+        Ok(to.clone())
     }
 
     fn check_any_change(&self) -> Result<()> {

@@ -21,6 +21,9 @@ use crate::model::workspace::Workspace;
 /// The owner of the rows that everybody may read, in the table `audience`.
 const WORKSPACE_OWNER: &str = "";
 
+/// The sharing of the rows of opaque documents, in the table `audience`: they are private.
+const OPAQUE_SHARING: &str = "opaque";
+
 /// The columns of the table `audience`.
 const AUDIENCE_COLUMNS: &str = "number, workspace, owner, user_id, sharing, quarantined";
 
@@ -195,17 +198,22 @@ impl Tx<'_> {
     }
 }
 
+/// Whether a row of the table `memory` is an opaque document, as `Memory::is_opaque` decides it.
+pub(super) fn opaque_condition(row: &str) -> String {
+    format!("({row}.path IS NOT NULL AND {row}.memory_type = 'opaque')")
+}
+
 /// Workspace, owner, user, sharing and quarantine, as columns of the table.
 fn audience_columns(audience: &Audience) -> (&str, &str, Option<&str>, &str, bool) {
     match audience {
         Audience::Workspace(workspace) => {
             (workspace.as_str(), WORKSPACE_OWNER, None, Sharing::Shared.name(), false)
         }
-        Audience::Visibility(Visibility { workspace, owner, user_id, sharing, trust }) => (
+        Audience::Visibility(Visibility { workspace, owner, user_id, sharing, trust, opaque }) => (
             workspace.as_str(),
             owner.as_str(),
             user_id.as_deref(),
-            sharing.name(),
+            if *opaque { OPAQUE_SHARING } else { sharing.name() },
             *trust == Trust::Quarantined,
         ),
     }
@@ -215,13 +223,17 @@ fn audience_from_row(row: &SqlRow<'_>) -> Result<VisibleAudience> {
     let workspace: Workspace = text(row, 1)?;
     let audience = match row.get_ref(2)?.as_str()? {
         WORKSPACE_OWNER => Audience::Workspace(workspace),
-        _ => Audience::Visibility(Visibility {
-            workspace,
-            owner: text::<Agent>(row, 2)?,
-            user_id: row.get(3)?,
-            sharing: text(row, 4)?,
-            trust: if row.get(5)? { Trust::Quarantined } else { Trust::Normal },
-        }),
+        _ => {
+            let opaque = row.get_ref(4)?.as_str()? == OPAQUE_SHARING;
+            Audience::Visibility(Visibility {
+                workspace,
+                owner: text::<Agent>(row, 2)?,
+                user_id: row.get(3)?,
+                sharing: if opaque { Sharing::Private } else { text(row, 4)? },
+                trust: if row.get(5)? { Trust::Quarantined } else { Trust::Normal },
+                opaque,
+            })
+        }
     };
     Ok(VisibleAudience { number: row.get(0)?, audience })
 }

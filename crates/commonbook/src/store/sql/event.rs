@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::Map;
 
 use super::Tx;
+use super::access::opaque_condition;
 use super::driver::{SqlRow, ToSql};
 use super::row::{encode_json, importance, json, optional_text, text, time};
 use super::rows::VisibleRows;
@@ -232,21 +233,27 @@ impl Tx<'_> {
         after: u64,
         limit: u32,
     ) -> Result<Vec<EventRecord>> {
-        let sql = "\
+        let opaque = opaque_condition;
+        let sql = format!(
+            "\
             SELECT e.*, m.id AS m_id, m.owner AS m_owner, m.user_id AS m_user_id, \
-                   m.sharing AS m_sharing, m.trust AS m_trust, \
+                   m.sharing AS m_sharing, m.trust AS m_trust, {} AS m_opaque, \
                    o.id AS o_id, o.owner AS o_owner, o.user_id AS o_user_id, \
-                   o.sharing AS o_sharing, o.trust AS o_trust, \
+                   o.sharing AS o_sharing, o.trust AS o_trust, {} AS o_opaque, \
                    n.id AS n_id, n.owner AS n_owner, n.user_id AS n_user_id, \
-                   n.sharing AS n_sharing, n.trust AS n_trust \
+                   n.sharing AS n_sharing, n.trust AS n_trust, {} AS n_opaque \
             FROM event e LEFT JOIN memory m ON m.workspace = e.workspace AND m.id = e.subject \
             LEFT JOIN contradiction c ON e.kind LIKE 'contradiction.%' \
                 AND c.workspace = e.workspace AND c.id = e.subject \
             LEFT JOIN memory o ON o.workspace = c.workspace AND o.id = c.older \
             LEFT JOIN memory n ON n.workspace = c.workspace AND n.id = c.newer \
-            WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3";
+            WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3",
+            opaque("m"),
+            opaque("o"),
+            opaque("n")
+        );
         let unseen = self.unseen("each event is shown by `Sight::sees_event` alone");
-        let mut records = unseen.all(sql, (workspace.as_str(), after, limit), |row| {
+        let mut records = unseen.all(&sql, (workspace.as_str(), after, limit), |row| {
             Ok(EventRecord { event: from_row(row)?, visibility: visibility_from_row(row)? })
         })?;
         for record in &mut records {
@@ -310,6 +317,8 @@ impl Tx<'_> {
                     user_id: row.get(6)?,
                     sharing: text(row, 7)?,
                     trust: text(row, 8)?,
+                    // An entry of a case has no path.
+                    opaque: false,
                 }),
             })
         })?;
@@ -333,18 +342,22 @@ impl Tx<'_> {
                 found.map_or(ItemVisibility::Gone, ItemVisibility::Handoff)
             }
             ItemKind::Memory(id) => {
-                let sql = "SELECT workspace, owner, user_id, sharing, trust FROM memory \
-                           WHERE workspace IN (SELECT value FROM json_each(?1)) AND id = ?2";
+                let sql = format!(
+                    "SELECT m.workspace, m.owner, m.user_id, m.sharing, m.trust, {} FROM memory m \
+                     WHERE m.workspace IN (SELECT value FROM json_each(?1)) AND m.id = ?2",
+                    opaque_condition("m")
+                );
                 let unseen = self.unseen("each item of an event is shown by `Sight::sees_item`");
                 let workspaces = encode_json(&workspace.with_global())?;
                 let found: Vec<Visibility> =
-                    unseen.all(sql, (workspaces, id.to_string()), |row| {
+                    unseen.all(&sql, (workspaces, id.to_string()), |row| {
                         Ok(Visibility {
                             workspace: text(row, 0)?,
                             owner: text(row, 1)?,
                             user_id: row.get(2)?,
                             sharing: text(row, 3)?,
                             trust: text(row, 4)?,
+                            opaque: row.get(5)?,
                         })
                     })?;
                 match found.is_empty() {
@@ -445,6 +458,7 @@ fn visibility_from_row(row: &SqlRow<'_>) -> Result<EventVisibility> {
             user_id: row.get(&*format!("{name}_user_id"))?,
             sharing: text(row, &*format!("{name}_sharing"))?,
             trust: text(row, &*format!("{name}_trust"))?,
+            opaque: row.get(&*format!("{name}_opaque"))?,
         })
     };
     let about = if kind.is_of_contradiction() {

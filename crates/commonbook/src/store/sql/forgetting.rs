@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::Tx;
+use super::access::opaque_condition;
 use super::driver::{SqlRow, SqlValue, ValueKind};
 use super::memory::{MEMORY_COLUMNS, from_row};
 use super::row::{encode_json, json, text};
@@ -318,13 +319,17 @@ impl Tx<'_> {
         self.query_one(sql, [workspace.as_str(), &memory.to_string()], |row| text(row, 0))
     }
 
-    /// The memories of a workspace that quote these phrases, in sight or not, deleted ones too.
+    /// The memories of a workspace that quote these phrases, in sight or not, deleted ones too. An opaque
+    /// document quotes nothing.
     pub fn quoting_memories(
         &self,
         workspace: &Workspace,
         phrases: &ForgottenPhrases,
     ) -> Result<Vec<StoredMemory>> {
-        let sql = format!("SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = ?1");
+        let sql = format!(
+            "SELECT {MEMORY_COLUMNS} FROM memory m WHERE m.workspace = ?1 AND NOT {}",
+            opaque_condition("m")
+        );
         let unseen = self.unseen("what quotes a forgotten memory is changed, and shown in a sight");
         let quoting = unseen.all(&sql, [workspace.as_str()], |row| {
             let memory = from_row(row)?;
@@ -340,7 +345,8 @@ impl Tx<'_> {
         let ids: BTreeSet<MemoryId> = earlier.into_iter().flatten().collect();
         let known: BTreeSet<MemoryId> = quoting.iter().map(|memory| memory.id).collect();
         let further: Vec<MemoryId> = ids.difference(&known).copied().collect();
-        quoting.extend(self.memories_with_ids(workspace, &further)?);
+        let further = self.memories_with_ids(workspace, &further)?.into_iter();
+        quoting.extend(further.filter(|memory| !memory.is_opaque()));
         Ok(quoting)
     }
 
@@ -363,6 +369,9 @@ impl Tx<'_> {
                     unseen.all(sql, named, |row| Ok(quotes(row.get_ref(0)?.as_str()?)))?;
                 Ok::<_, Error>(earlier.contains(&true))
             };
+            if memory.is_opaque() {
+                continue;
+            }
             if redacted_memory(&memory, phrases).is_some() || quoted()? {
                 found.push(memory);
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::Tx;
-use super::access::VisibleAudience;
+use super::access::{VisibleAudience, opaque_condition};
 use super::driver::{SqlRow, SqlValue, ToSql};
 use super::filter::{FilterParameters, path_condition};
 use super::row::{encode_json, importance, json, optional_text, text, time};
@@ -526,16 +526,19 @@ impl Tx<'_> {
     }
 
     /// The subjects, as they are now, of the next `limit` events of a workspace after this
-    /// position: for followers of the journal, which show them to callers only through a [`Sight`].
+    /// position: for followers of the journal, which show them to callers only through a [`Sight`]. An
+    /// opaque document is none: no follower reads it.
     pub fn changes(
         &self,
         workspace: &Workspace,
         after: u64,
         limit: u32,
     ) -> Result<Vec<SubjectChange>> {
+        let opaque_m = opaque_condition("m");
         let sql = format!(
             "SELECT {MEMORY_COLUMNS}, c.key, c.status, e.sequence, e.subject FROM event e \
              LEFT JOIN memory m ON m.workspace = e.workspace AND m.id = e.subject \
+                 AND NOT {opaque_m} \
              LEFT JOIN case_log c ON e.kind LIKE 'case.%' AND c.workspace = e.workspace \
                  AND c.key = e.subject \
              WHERE e.workspace = ?1 AND e.sequence > ?2 ORDER BY e.sequence LIMIT ?3"

@@ -46,7 +46,7 @@ impl MoveEnd {
     fn of(caller: &Caller, operation: BulkOperation) -> Result<Self> {
         access::may_write_in(caller, &operation.workspace)?;
         let caller = Caller { workspace: operation.workspace.clone(), ..caller.clone() };
-        let sight = Sight::writing_at_home(&caller)?;
+        let sight = Sight::writing_at_home(&caller)?.with_opaque();
         Ok(Self { caller, sight, operation })
     }
 }

@@ -221,6 +221,7 @@ fn target_sight(handoff: &Handoff) -> Sight {
         workspaces: handoff.workspace.with_global(),
         reviews: false,
         is_person: false,
+        opaque: false,
     }
 }
 

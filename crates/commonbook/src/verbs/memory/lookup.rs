@@ -2,9 +2,11 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::id::MemoryId;
+use crate::base::limits;
 use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::Caller;
 use crate::model::memory::{DocumentPath, MemoryAddress};
+use crate::model::search::MemoryFilter;
 use crate::store::Tx;
 
 /// The memory with this id in sight.
@@ -28,6 +30,13 @@ pub(in crate::verbs) fn addressed_memory(
     let path = match address {
         MemoryAddress::Id(id) => return visible_memory(tx, sight, *id),
         MemoryAddress::Path(path) => path,
+        MemoryAddress::Folder(_) => {
+            return Err(Error::invalid(
+                "id",
+                format!("{address} is a folder; expected one document"),
+            )
+            .hint("`list_memories` with this `path` lists what is in it."));
+        }
     };
     find_document(tx, caller, sight, path)?.ok_or_else(|| {
         Error::not_found(format!("no memory is at {path}")).hint(
@@ -77,12 +86,55 @@ pub(in crate::verbs) fn changeable_at(
 ) -> Result<StoredMemory> {
     match address {
         MemoryAddress::Id(id) => changeable_memory(tx, caller, sight, *id),
-        MemoryAddress::Path(_) => addressed_memory(tx, caller, sight, address).or_else(|unknown| {
-            let reading = Sight::consulting(caller)?;
-            let read = addressed_memory(tx, caller, &reading, address).map_err(|_| unknown)?;
-            access::may_write_in(caller, &read.workspace).map(|()| read)
-        }),
+        MemoryAddress::Path(_) | MemoryAddress::Folder(_) => {
+            addressed_memory(tx, caller, &sight.clone().with_opaque(), address).or_else(|unknown| {
+                let reading = Sight::consulting(caller)?;
+                let read = addressed_memory(tx, caller, &reading, address).map_err(|_| unknown)?;
+                access::may_write_in(caller, &read.workspace).map(|()| read)
+            })
+        }
     }
+}
+
+/// The documents of a folder that the caller is about to change, in the order of paths, and whether there are
+/// more than one call changes: those about the user that it works for, or about none.
+///
+/// # Errors
+/// `not_found` if there is none; as [`access::may_change`].
+pub(super) fn changeable_below(
+    tx: &Tx<'_>,
+    caller: &Caller,
+    folder: &DocumentPath,
+) -> Result<(Vec<StoredMemory>, bool)> {
+    let sight = Sight::writing_at_home(caller)?.with_opaque();
+    let pattern = folder.below(&caller.agent);
+    let filter = MemoryFilter {
+        owner: pattern.owner.as_ref().map(ToString::to_string),
+        path: Some(pattern),
+        ..MemoryFilter::default()
+    };
+    let (mut found, mut from) = (Vec::new(), None);
+    loop {
+        let page = tx.memories_by_path(&sight, &filter, from.as_ref(), limits::PAGE_MAX)?;
+        let Some((last, _)) = page.last() else { break };
+        from = Some(last.clone());
+        let is_meant = |memory: &StoredMemory| memory.is_current() && memory.user_id == caller.user;
+        found.extend(page.into_iter().map(|(_, memory)| memory).filter(is_meant));
+        if found.len() > limits::FOLDER_DOCUMENTS {
+            break;
+        }
+    }
+    let more = found.len() > limits::FOLDER_DOCUMENTS;
+    found.truncate(limits::FOLDER_DOCUMENTS);
+    if found.is_empty() {
+        return Err(Error::not_found(format!("no document is below {folder}/"))
+            .with_field("id")
+            .hint(
+                "`list_memories` with a `path` lists what is there; only its owner changes it.",
+            ));
+    }
+    found.iter().try_for_each(|memory| access::may_change(caller, memory))?;
+    Ok((found, more))
 }
 
 /// The memory that the caller is about to change.
@@ -92,7 +144,7 @@ pub(in crate::verbs) fn changeable_memory(
     sight: &Sight,
     id: MemoryId,
 ) -> Result<StoredMemory> {
-    visible_memory(tx, sight, id).or_else(|unknown| {
+    visible_memory(tx, &sight.clone().with_opaque(), id).or_else(|unknown| {
         // The caller can read this memory, so the error says why it may not change it.
         let read = tx.memory(&Sight::consulting(caller)?, id)?.ok_or(unknown)?;
         access::may_write_in(caller, &read.workspace).map(|()| read)

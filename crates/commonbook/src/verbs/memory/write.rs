@@ -60,7 +60,7 @@ pub(in crate::verbs) fn keep_heir(
 /// An imported text was not written by the importing agent, and is judged by itself.
 pub(super) fn judge_with_earlier(tx: &Tx<'_>, memory: &Memory) -> Result<Memory> {
     let mut memory = memory.clone();
-    if memory.is_quarantined() || memory.source.how == EntryPoint::Import {
+    if memory.is_quarantined() || memory.is_opaque() || memory.source.how == EntryPoint::Import {
         return Ok(memory);
     }
     let sight = Sight::of_owner(&memory);

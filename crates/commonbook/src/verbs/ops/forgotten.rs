@@ -66,6 +66,10 @@ pub(in crate::verbs) fn forgotten_phrases<'t>(
 }
 
 fn forgotten_of_memory(tx: &Tx<'_>, memory: &Memory) -> Result<Option<ForgottenText>> {
+    // Nothing reads or cuts an opaque document.
+    if memory.is_opaque() {
+        return Ok(None);
+    }
     let metadata = Value::Object(memory.metadata.clone()).to_string();
     let further = memory.topics.iter().chain(memory.entities.iter().map(|entity| &entity.value));
     let path = memory.path.as_ref().map(MemoryPath::as_str);

@@ -53,6 +53,7 @@ impl Commonbook {
         }
         let sight =
             Sight::reading(caller).or_else(|_| Sight::consulting(caller))?.with_earlier(caller);
+        let sight = sight.with_opaque();
         let ids = self.store.read(|tx| {
             let ids = handles.iter().map(|handle| resolve(tx, caller, &sight, handle));
             ids.collect::<Result<Vec<String>>>()

@@ -22,7 +22,7 @@ use crate::model::graph::Relation;
 use crate::model::handoff::{AcceptHandoffResult, HandoffStepResult};
 use crate::model::learning::LearnResult;
 use crate::model::lineage::OutdatedReview;
-use crate::model::memory::{Memory, PurgeResult, RetractionResult};
+use crate::model::memory::{DeleteResult, Memory, PurgeResult, RetractionResult};
 use crate::model::search::MemoryRef;
 use crate::model::session::{EndSessionResult, Session, StartSessionResult};
 use crate::model::workspace::Workspace;
@@ -80,6 +80,12 @@ pub(in crate::verbs) fn hide_kept(
 impl ReaderAnswer for Memory {
     fn memories(&mut self) -> Vec<&mut Memory> {
         vec![self]
+    }
+}
+
+impl ReaderAnswer for DeleteResult {
+    fn memories(&mut self) -> Vec<&mut Memory> {
+        vec![&mut self.memory]
     }
 }
 

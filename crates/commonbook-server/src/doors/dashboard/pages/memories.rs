@@ -269,7 +269,11 @@ pub(super) fn show_memory(request: &PageRequest, item: &str) -> Result<PageConte
         p class="path" { a href=(request.path("memories")) { "Memories" } " / " code { (handle(&memory.id)) } }
         article id="memory" data-live="memory.*" {
             h1 { (memory.title.clone().unwrap_or_else(|| "Memory".to_owned())) }
-            p class="text" { (linked_text(request, &memory.text)) }
+            @if memory.is_opaque() {
+                p { (memory.text.len()) " bytes that a program keeps." }
+            } @else {
+                p class="text" { (linked_text(request, &memory.text)) }
+            }
             @if let Some(summary) = &memory.summary { p { strong { "Summary: " } (summary) } }
             p { (chip(memory.memory_type.as_str(), "type")) (memory_marks(&memory))
                 @for topic in &memory.topics { a class="chip topic" href=(request.path_with("memories", &[("topic", topic)])) { (topic) } } }
@@ -350,6 +354,7 @@ fn forms(request: &PageRequest, memory: &Memory, back: &str) -> Markup {
                 (act_button(request, names::RESTORE_MEMORY, "Restore", &[("id", &id)], back))
             }
             @if memory.deleted_at.is_none() && memory.case.is_none() {
+              @if !memory.is_opaque() {
                 details {
                     summary { "Edit" }
                     form method="post" action=(request.act_path(names::UPDATE_MEMORY)) class="stack" {
@@ -371,6 +376,7 @@ fn forms(request: &PageRequest, memory: &Memory, back: &str) -> Markup {
                         button type="submit" { "Save the newer one" }
                     }
                 }
+              }
                 (act_button(request, names::DELETE_MEMORY, "Delete", &[("id", &id), ("expected_revision", &revision)], back))
             }
             p { a href=(request.path_with("review", &[("retract", &id)])) { "Retract it…" } " or " a href=(request.path_with("review", &[("forget", &id)])) { "forget it…" } }
