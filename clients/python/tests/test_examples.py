@@ -89,6 +89,15 @@ def test_anthropic_memory(run):
     assert "anthropic/tea /memories/kettle.md\n" in printed and printed.endswith("\n53B\t/memories/kettle.md\n")
 
 
+def test_two_frameworks_with_langgraph(run):
+    pytest.importorskip("langgraph.graph", reason="langgraph is installed by .ci/python")
+    pytest.importorskip("pydantic_ai", reason="pydantic-ai-slim is installed by .ci/python")
+    printed = run("langgraph_two_frameworks")
+    assert printed.startswith("notes/kettle/whistle: The kettle of the tea shop whistles at 96 degrees.\n")
+    assert '\nlanggraph/keeper: {"text": "The kettle of the tea shop whistles at 96 degrees."}\n' in printed
+    assert printed.endswith("\n{'text': 'The kettle of the tea shop whistles at 96 degrees.'}\n")
+
+
 def test_claude_agent(run, tmp_path):
     pytest.importorskip("claude_agent_sdk", reason="claude-agent-sdk is installed by .ci/python")
     commonbook(run, "save", "The kettle of the tea shop whistles at 96 degrees.", "--agent", "eve")
