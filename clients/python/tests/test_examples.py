@@ -98,6 +98,14 @@ def test_two_frameworks_with_langgraph(run):
     assert printed.endswith("\n{'text': 'The kettle of the tea shop whistles at 96 degrees.'}\n")
 
 
+def test_langgraph_checkpointer(run):
+    pytest.importorskip("langgraph.graph", reason="langgraph is installed by .ci/python")
+    printed = run("langgraph_checkpointer")
+    assert "Lower it, although claude-code says: The kettle of the tea shop whistles at 96 degrees.?" in printed
+    assert "langgraph/tea: Done, after the answer yes." in printed
+    assert printed.endswith("langgraph/tea has documents of its thread, and claude-code sees 0 of them.\n")
+
+
 def test_claude_agent(run, tmp_path):
     pytest.importorskip("claude_agent_sdk", reason="claude-agent-sdk is installed by .ci/python")
     commonbook(run, "save", "The kettle of the tea shop whistles at 96 degrees.", "--agent", "eve")
