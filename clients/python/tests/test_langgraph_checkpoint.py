@@ -184,6 +184,9 @@ def test_a_put_writes_what_changed_and_again_nothing(saver):
         assert len(kept) == 4 and {memory["revision"] for memory in kept.values()} == {1}
     assert saver.get_tuple(thread()).checkpoint["channel_values"] == values
     assert saver.get_tuple(newest).parent_config == config and saver.get_tuple(config).checkpoint["channel_values"]["count"] == 1
+    # A change to the values of one is none to those of the other.
+    notes = [found.checkpoint["channel_values"]["notes"] for found in saver.list(thread())]
+    assert notes[0] == notes[1] and notes[0] is not notes[1]
 
 
 def test_a_put_with_other_metadata_replaces_the_checkpoint(saver):
@@ -205,7 +208,12 @@ def test_a_put_is_one_request_and_the_newest_checkpoint_two(saver, monkeypatch):
     assert calls == ["GET"] * 2
     calls.clear()
     saver.put_writes(config, [("messages", "one"), ("count", 2), ("branch", None)], "task")
+    saver.put_writes(config, [], "task")
     assert calls == ["POST"]
+    put(saver, {"count": 1, "name": "tea", "branch": None}, thread("friday"))
+    calls.clear()
+    assert saver.get_tuple(thread("friday")).checkpoint["channel_values"] == {"count": 1, "name": "tea", "branch": None}
+    assert calls == ["GET"]
 
 
 def test_any_name_is_one_segment_and_comes_back(saver):
@@ -246,6 +254,27 @@ def test_what_is_larger_than_a_document_or_a_request_is_kept_in_parts(saver, mon
     saver._acting.delete(part)
     with pytest.raises(NotFound, match="lost a part"):
         saver.get_tuple(config)
+
+
+def test_a_put_that_breaks_off_leaves_no_checkpoint(saver, monkeypatch):
+    monkeypatch.setattr(_checkpoint_documents, "BATCH_CHARS", 2100)
+    values = {"first": os.urandom(1500), "second": os.urandom(1500)}
+    made, versions = checkpoint_of(saver, values)
+    versions["second"] = made["channel_versions"]["second"] = "2"
+    send, sent = saver.book._connection.send, []
+
+    def broken(caller, call):
+        if len(sent) == 2:
+            raise Unavailable("broken")
+        sent.append(call)
+        return send(caller, call)
+
+    with monkeypatch.context() as patch, pytest.raises(Unavailable):
+        patch.setattr(saver.book._connection, "send", broken)
+        saver.put(thread(), made, {"source": "loop"}, versions)
+    assert len(documents(saver)) == 2 and saver.get_tuple(thread()) is None and [*saver.list(None)] == []
+    saver.put(thread(), made, {"source": "loop"}, versions)
+    assert saver.get_tuple(thread()).checkpoint["channel_values"] == values
 
 
 def test_a_serializer_that_encrypts(shared):
@@ -365,12 +394,46 @@ def test_two_processes_on_one_thread_lose_nothing(saver, other):
         assert sorted(branches) == [[], *([name, number] for name in "ab" for number in range(6))]
 
 
+def test_what_another_process_writes_between_reading_and_writing_stays(saver, other, monkeypatch):
+    _, config = put(saver, {"messages": ["hello"]})
+    saver.put_writes(config, [("messages", "one")], "task")
+    load, waiting = _checkpoint_documents.CheckpointDocuments.load, [lambda: other.put_writes(config, [(ERROR, "broken")], "task")]
+
+    def load_and_write(self, memory):
+        found = load(self, memory)
+        if waiting:
+            waiting.pop()()
+        return found
+
+    monkeypatch.setattr(_checkpoint_documents.CheckpointDocuments, "load", load_and_write)
+    saver.put_writes(config, [(INTERRUPT, "sure?")], "task")
+    assert {write[1:] for write in saver.get_tuple(config).pending_writes} == {
+        ("messages", "one"), (ERROR, "broken"), (INTERRUPT, "sure?"),
+    }
+
+
 def test_two_processes_with_one_version_keep_both_values(saver, other):
     # A graph whose versions are numbers may give one number to two channels.
     for process, channel in ((saver, "a"), (other, "b"), (saver, "a")):
         made = empty_checkpoint() | {"channel_values": {channel: [channel]}, "channel_versions": {channel: 1}}
         assert process.get_tuple(process.put(thread(), made, {}, {channel: 1})).checkpoint["channel_values"] == {channel: [channel]}
     assert len([*saver.list(thread())]) == 3 and len(documents(saver, "/checkpoints/tuesday/values/")) == 1
+
+
+def test_a_put_during_a_pruning_keeps_its_values(saver, other, monkeypatch):
+    first, config = put(saver, {"messages": ["hello"], "notes": ["kettle"]})
+    second, config = put(saver, {"messages": ["again"], "notes": ["kettle"]}, config, first, ["messages"])
+    below, then = _checkpoint_documents.CheckpointDocuments.below, {"messages": ["then"], "notes": ["kettle"]}
+    waiting = [lambda: put(other, then, config, second, ["messages"])]
+
+    def below_and_put(self, path):
+        yield from below(self, path)
+        if waiting:
+            waiting.pop()()
+
+    monkeypatch.setattr(_checkpoint_documents.CheckpointDocuments, "below", below_and_put)
+    saver.prune(["tuesday"])
+    assert [found.checkpoint["channel_values"] for found in saver.list(thread())] == [then] and not waiting
 
 
 def test_without_a_server_a_call_says_so(shared):

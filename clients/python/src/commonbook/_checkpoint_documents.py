@@ -164,16 +164,17 @@ class CheckpointDocuments:
         return cast(Content, self._serde.loads_typed((kind, base64.b64decode(data))))
 
     def store(self, items: Sequence[Item]) -> None:
-        """Writes documents in this order, all or nothing unless they are large. One that is there is merged."""
+        """Writes documents in this order, in one request unless they are large. One that is there is merged."""
         batch: list[models.SaveMemory] = []
         try:
             for document in (document for item in items for document in self._dump(item.path, item.content)):
                 chars = sum(len(other["text"]) for other in batch)
-                if len(batch) == BATCH_COUNT or chars + len(document["text"]) > BATCH_CHARS:
+                if batch and (len(batch) == BATCH_COUNT or chars + len(document["text"]) > BATCH_CHARS):
                     self._book.save_all(batch)
                     batch = []
                 batch.append(document)
-            self._book.save_all(batch)
+            if batch:
+                self._book.save_all(batch)
         except Conflict:
             for item in items:
                 self._merge(item)

@@ -104,7 +104,7 @@ class CommonbookSaver(BaseCheckpointSaver[str]):
     def put(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Keeps a checkpoint and the values that `new_versions` names, all or nothing; again it changes nothing."""
+        """Keeps a checkpoint, after the values that `new_versions` names; again it changes nothing."""
         thread, namespace = place_of(config)
         inline: Content = {}
         changed: dict[str, Content] = {}
@@ -137,12 +137,14 @@ class CommonbookSaver(BaseCheckpointSaver[str]):
         """Keeps the writes of a task of a checkpoint: each once, those to LangGraph's own channels as they were last."""
         thread, namespace = place_of(config)
         rows = [[WRITES_IDX_MAP.get(channel, index), channel, value, task_path] for index, (channel, value) in enumerate(writes)]
+        if not rows:
+            return
         folder = step_path(thread, namespace, config["configurable"]["checkpoint_id"])
         content = merged_writes({"task": task_id, "writes": []}, {"task": task_id, "writes": rows})
         self._documents.store([Item(f"{folder}/{segment_of(task_id)}", content, merged_writes)])
 
     def delete_thread(self, thread_id: str) -> None:
-        """Deletes a thread. As any deleted memory it can be restored for a while, by the agent."""
+        """Deletes a thread, in all its namespaces."""
         folder = thread_path(str(thread_id))
         # No checkpoint may be there without its values.
         self._documents.delete_below(f"{folder}/steps/")
@@ -168,8 +170,8 @@ class CommonbookSaver(BaseCheckpointSaver[str]):
             (values, merged_values), ([memory for step in steps for memory in step.tasks], merged_writes),
             ([step.document for step in reversed(steps)], replaced),
         ):
-            for memory in memories:
-                documents.store([Item(target + memory["path"].removeprefix(source), documents.load(memory), merged)])
+            items = [Item(target + memory["path"].removeprefix(source), documents.load(memory), merged) for memory in memories]
+            documents.store(items)
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """Deletes checkpoints: with `keep_latest` all but the newest of each namespace, and those from which its delta channels
