@@ -19,6 +19,12 @@ def test_a_memory_is_saved_found_read_and_listed(book, eve):
     assert eve.list(topic="teapot")["items"] == []
 
 
+def test_an_agent_has_a_name_in_any_script(make, commonbook_server, workspace):
+    book = make(commonbook_server.url, agent="crewai/研究员", workspace=workspace)
+    assert book.save("The kettle whistles at 96 degrees.")["memory"]["owner"] == "crewai/研究员"
+    assert next(iter(book.events(after="0")))["actor"] == "crewai/研究员"
+
+
 def test_several_are_saved_or_none(book):
     saved = book.save_all([{"text": "The shop has six tables."}, {"text": "It opens at nine.", "topics": ["hours"]}])
     assert [item["outcome"] for item in saved["items"]] == ["created", "created"]

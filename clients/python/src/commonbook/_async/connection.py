@@ -52,7 +52,8 @@ class AsyncConnection:
             asked: float | None = None
             failure: CommonbookError
             base = await self.base()
-            headers = {**caller.headers(), **call.headers()}
+            # Names of agents and users are in any script.
+            headers = httpx.Headers({**caller.headers(), **call.headers()}, encoding="utf-8")
             try:
                 answer = await self._http.request(call.method, base + call.path, params=call.query, content=content, headers=headers)
             except httpx.TransportError as error:
@@ -86,7 +87,8 @@ class AsyncConnection:
             asked: float | None = None
             failure: CommonbookError = Unavailable("the server closed the stream of events.")
             base = await self.base()
-            headers = {**caller.headers(), "Accept": "text/event-stream", "Last-Event-ID": position}
+            further = {"Accept": "text/event-stream", "Last-Event-ID": position}
+            headers = httpx.Headers({**caller.headers(), **further}, encoding="utf-8")
             timeout = httpx.Timeout(self._http.timeout.connect, read=STREAM_SILENCE_SECONDS)
             try:
                 async with self._http.stream("GET", f"{base}/events/stream", params=query, headers=headers, timeout=timeout) as answer:
