@@ -82,6 +82,15 @@ def test_two_frameworks_with_pydantic_ai(run):
     assert "agent-framework/keeper hands work over" in printed and "> Lower the temperature of the kettle" in printed
 
 
+def test_two_agents_with_crewai(run):
+    pytest.importorskip("crewai", reason="crewai is installed by .ci/python")
+    printed = run("crewai_two_agents", CREWAI_DISABLE_TELEMETRY="true", OTEL_SDK_DISABLED="true")
+    read, found = printed.split("claude-code: The kettle of the tea shop whistles at 96 degrees.\n")
+    assert "claude-code wrote:\n  > The kettle of the tea shop whistles at 96 degrees.\n" in read
+    assert "crewai/tea-maker wrote:\n  > green tea wants 80 degrees.\n" in read
+    assert "\ncrewai/tea-maker: green tea wants 80 degrees.\n" in read and "claude-code wrote:\n" in found
+
+
 def test_anthropic_memory(run):
     pytest.importorskip("anthropic", reason="anthropic is installed by .ci/python")
     printed = run("anthropic_memory")
