@@ -74,6 +74,13 @@ def test_agent_framework_agent(run):
     assert "agent-framework/tea: green tea wants 80 degrees." in printed
 
 
+def test_agent_framework_history(run):
+    pytest.importorskip("agent_framework", reason="agent-framework-core is installed by .ci/python")
+    assert run("agent_framework_history", "My name is Ann.") == "I have read 1: user: My name is Ann.\n"
+    printed = run("agent_framework_history", "What is my name?")
+    assert printed.startswith("I have read 3: user: My name is Ann., assistant: I have read 1")
+
+
 def test_two_frameworks_with_pydantic_ai(run):
     pytest.importorskip("pydantic_ai", reason="pydantic-ai-slim is installed by .ci/python")
     pytest.importorskip("agent_framework", reason="agent-framework-core is installed by .ci/python")
