@@ -122,6 +122,14 @@ def test_langgraph_checkpointer(run):
     assert printed.endswith("langgraph/tea has documents of its thread, and claude-code sees 0 of them.\n")
 
 
+def test_openai_session(run):
+    pytest.importorskip("agents", reason="openai-agents is installed by .ci/python")
+    assert run("openai_session").splitlines() == [
+        "3 items read: I keep that in mind.", "5 items read: At 96 degrees.",
+        "openai/tea: The kettle of the tea shop whistles at 96 degrees.", "conversations that claude-code sees: 0",
+    ]
+
+
 def test_claude_agent(run, tmp_path):
     pytest.importorskip("claude_agent_sdk", reason="claude-agent-sdk is installed by .ci/python")
     commonbook(run, "save", "The kettle of the tea shop whistles at 96 degrees.", "--agent", "eve")
