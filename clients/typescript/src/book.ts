@@ -65,6 +65,16 @@ export class Commonbook {
     };
   }
 
+  /** The agent that calls. */
+  get agent(): string | undefined {
+    return this.caller.agent;
+  }
+
+  /** The user that the agent works for. */
+  get user(): string | undefined {
+    return this.caller.user;
+  }
+
   /** A book whose server has answered. Fails with `Unavailable` if none does. */
   static async connect(options: CommonbookOptions = {}): Promise<Commonbook> {
     const book = new Commonbook(options);
