@@ -295,6 +295,17 @@ def test_a_conversation_belongs_to_its_agent_alone(make_session, ann, commonbook
     assert ann.acting(agent="ann/weather-man").search("kettle whistles")["hits"] == []
 
 
+def test_a_session_is_one_for_all_users_of_its_agent(make_session, commonbook_server, workspace):
+    said = [{"role": "user", "content": "I prefer green tea, and my name is Alex."}]
+    with commonbook_server.book("ann", workspace=workspace, user="alex") as book:
+        run(CommonbookSession("s", book).add_items, said)
+    run(make_session().add_items, items(1))
+    with commonbook_server.book("ann", workspace=workspace, user="bert") as book:
+        session = CommonbookSession("s", book)
+        assert run(session.get_items) == said + items(1)
+        assert [run(session.pop_item) for _ in range(3)] == [*items(1), *said, None]
+
+
 TURN = """
 import asyncio, sys
 from agents import Agent, RunConfig, Runner, function_tool
