@@ -178,7 +178,9 @@ export class CommonbookSession implements SessionHistoryTransactionAwareSession 
 
   /** Changes documents, and with them the end. Fails with `Conflict` if the session is no longer as it was read. */
   async #write(history: History, end: number, documents: Schemas["SaveMemory"][]): Promise<void> {
-    const head = this.#document(HEAD, JSON.stringify({ first: history.first, end }), history.revision);
+    // The head changes with any document, and what has the same text would keep its revision.
+    const { first, revision } = history;
+    const head = this.#document(HEAD, JSON.stringify({ first, end, after_revision: revision }), revision);
     await this.#acting.saveAll([head, ...documents]);
   }
 
@@ -225,7 +227,8 @@ class History {
   take(document: Schemas["Memory"]): boolean {
     const name = document.path!.slice(document.path!.lastIndexOf("/") + 1);
     if (name === HEAD) {
-      Object.assign(this, JSON.parse(document.text), { revision: document.revision });
+      const { first, end } = JSON.parse(document.text) as History;
+      Object.assign(this, { first, end, revision: document.revision });
       return true;
     }
     const number = COUNTDOWN - Number(name);

@@ -6,7 +6,7 @@ import {
   Agent, type AgentInputItem, MemorySession, Runner, type SessionHistoryTransaction, UserError,
 } from "@openai/agents-core";
 import { ScriptedModel, assistantMessage } from "@openai/agents-core/testing";
-import { Unavailable } from "commonbook";
+import { Commonbook, Unavailable } from "commonbook";
 import { CommonbookSession } from "commonbook/openai";
 import { type TemporaryServer, temporaryServer } from "commonbook/testing";
 import { chances } from "./chances.js";
@@ -31,6 +31,27 @@ function items(...numbers: number[]): AgentInputItem[] {
 /** What a call comes to: its value, or the class of its error. */
 async function outcome(call: Promise<unknown>): Promise<unknown> {
   return await call.then((value) => ({ value }), (error: Error) => ({ error: error.constructor.name }));
+}
+
+/** Acts once before a call of a method of the client, the first or a later one, while a test runs. */
+async function beforeCall(
+  name: "list" | "saveAll", number: number, act: () => Promise<void>, run: () => Promise<void>,
+): Promise<void> {
+  const prototype = Commonbook.prototype as unknown as Record<string, unknown>;
+  const original = prototype[name] as (...given: unknown[]) => Promise<unknown>;
+  let calls = 0;
+  prototype[name] = async function (this: unknown, ...given: unknown[]): Promise<unknown> {
+    if ((calls += 1) === number) {
+      prototype[name] = original;
+      await act();
+    }
+    return await original.apply(this, given);
+  };
+  try {
+    await run();
+  } finally {
+    prototype[name] = original;
+  }
 }
 
 const KEY = "sk-ant-api03-" + "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOP";
@@ -151,6 +172,17 @@ test("one of several replacements of a suffix succeeds, and one of them twice", 
   assert.deepEqual(await session.getItems(), items(1, 4 + winner));
 });
 
+test("two replacements that keep another item each are not mixed", async () => {
+  const session = sessionOf("mixed");
+  await session.addItems(items(1, 2));
+  const replace = (operationId: string, replacement: AgentInputItem[]): Promise<void> => sessionOf("mixed")
+    .applyHistoryTransaction({ operationId, transaction: { type: "replace_suffix", expectedSuffix: items(1, 2), replacement } });
+  await beforeCall("saveAll", 1, async () => replace("a", items(1, 3)), async () => {
+    await assert.rejects(replace("b", items(4, 2)), UserError);
+  });
+  assert.deepEqual(await session.getItems(), items(1, 3));
+});
+
 test("what was replaced is not left behind, also if its deletion fails", async () => {
   const book = server.book("ann");
   const session = new CommonbookSession({ sessionId: "cut", book });
@@ -174,24 +206,16 @@ test("what was replaced is not left behind, also if its deletion fails", async (
 });
 
 test("many pages and a large batch are of one moment", async () => {
-  const [session, book] = [sessionOf("pages"), server.book("ann")];
+  const session = sessionOf("pages");
   const many = items(...Array.from({ length: 300 }, (_, number) => number));
   await session.addItems(many);
   assert.deepEqual([await session.popItem(), await session.getItems()], [many[299], many.slice(0, 299)]);
   await session.clearSession();
   for (let start = 0; start < 120; start += 60) await session.addItems(many.slice(start, start + 60));
-  const prototype = Object.getPrototypeOf(book) as Record<string, unknown>;
-  const original = prototype.list as (...given: unknown[]) => Promise<unknown>;
-  let pages = 0;
-  prototype.list = async function (this: unknown, ...given: unknown[]): Promise<unknown> {
-    if ((pages += 1) === 2) {
-      prototype.list = original;
-      await sessionOf("pages").clearSession();
-      await sessionOf("pages").addItems(items(7, 8));
-    }
-    return await original.apply(this, given);
-  };
-  assert.deepEqual(await session.getItems(), items(7, 8));
+  await beforeCall("list", 2, async () => {
+    await sessionOf("pages").clearSession();
+    await sessionOf("pages").addItems(items(7, 8));
+  }, async () => assert.deepEqual(await session.getItems(), items(7, 8)));
 });
 
 test("an id and an agent have a session of their own, which nobody else sees", async () => {

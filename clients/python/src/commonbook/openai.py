@@ -153,8 +153,9 @@ class CommonbookSession:
 
     def _write(self, history: _History, end: int, documents: Sequence[models.SaveMemory]) -> None:
         """Changes documents, and with them the end. Fails with `Conflict` if the session is no longer as it was read."""
-        head = self._document(HEAD, json.dumps({"first": history.first, "end": end}), history.revision)
-        self._acting.save_all([head, *documents])
+        # The head changes with any document, and what has the same text would keep its revision.
+        numbers = {"first": history.first, "end": end, "after_revision": history.revision}
+        self._acting.save_all([self._document(HEAD, json.dumps(numbers), history.revision), *documents])
 
     def _document(self, name: str, text: str, revision: int) -> models.SaveMemory:
         return {
