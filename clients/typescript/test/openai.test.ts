@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
-  Agent, type AgentInputItem, MemorySession, Runner, type SessionHistoryTransaction, UserError,
+  Agent, type AgentInputItem, MemorySession, OutputGuardrailTripwireTriggered, Runner, type SessionHistoryTransaction, UserError,
+  tool,
 } from "@openai/agents-core";
-import { ScriptedModel, assistantMessage } from "@openai/agents-core/testing";
+import { ScriptedModel, assistantMessage, functionCall } from "@openai/agents-core/testing";
 import { Commonbook, Unavailable } from "commonbook";
 import { CommonbookSession } from "commonbook/openai";
 import { type TemporaryServer, temporaryServer } from "commonbook/testing";
@@ -248,4 +249,30 @@ test("a run goes on where another one ended", async () => {
   const [kept, read] = await turns([sessionOf("turns"), sessionOf("turns")]) as [AgentInputItem[], AgentInputItem[]];
   assert.deepEqual([kept, read], await turns([memory, memory]));
   assert.deepEqual(kept.map((item) => (item as { role?: string }).role), ["user", "assistant", "user", "assistant"]);
+});
+
+test("the runner itself uses its transactions", async () => {
+  const noted: string[] = [];
+  const run = async (session: MemorySession | CommonbookSession): Promise<AgentInputItem[]> => {
+    const apply = session.applyHistoryTransaction.bind(session);
+    session.applyHistoryTransaction = async (args) => {
+      noted.push(args.transaction.type);
+      await apply(args);
+    };
+    const note = tool({
+      name: "note", description: "Notes a text.", execute: async () => "noted",
+      parameters: { type: "object", properties: {}, required: [], additionalProperties: false },
+    });
+    const secret = assistantMessage("A secret.");
+    const model = new ScriptedModel([[functionCall("note", {}, { callId: "c1" }), secret], [secret]]);
+    const guard = { name: "no secrets", execute: async () => ({ tripwireTriggered: true, outputInfo: {} }) };
+    const agent = new Agent({ name: "tea", model, tools: [note], outputGuardrails: [guard] });
+    const ran = new Runner({ tracingDisabled: true }).run(agent, "Note it.", { session });
+    await assert.rejects(ran, OutputGuardrailTripwireTriggered);
+    return await session.getItems();
+  };
+  assert.deepEqual(await run(sessionOf("guarded")), await run(new MemorySession()));
+  const [ours, theirs] = [noted.slice(0, noted.length / 2), noted.slice(noted.length / 2)];
+  assert.ok(ours.length);
+  assert.deepEqual(ours, theirs);
 });
