@@ -261,12 +261,14 @@ function textsOf(items: AgentInputItem[]): string[] {
 }
 
 function jsonOf(value: unknown): string {
-  return JSON.stringify(value, function (this: Record<string, unknown>, key, json) {
+  const text = JSON.stringify(value, function (this: Record<string, unknown>, key, json) {
     // `json` is what `toJSON` has made of it, which a `Buffer` has.
     const given = this[key];
     if (given instanceof Uint8Array) return { [BYTES]: Buffer.from(given).toString("base64") };
     return isRecord(json) ? renamed(json, (name) => (/^\$+bytes$/.test(name) ? `$${name}` : name)) : json;
   });
+  // The control characters that JSON may have as they are.
+  return text.replace(/[\x7f-\x9f]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`);
 }
 
 function valueOf(json: string): unknown {

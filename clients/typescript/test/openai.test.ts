@@ -57,8 +57,8 @@ async function beforeCall(
 
 const KEY = "sk-ant-api03-" + "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOP";
 const VALUES = [
-  "tea", "", "Größe 日本 😀", "\ud800", "\x00\x1b[1m", "e\u0301", `The key is ${KEY}`, 0, -1.5, 1e300, true, null, [], {},
-  { "": { "a b": [1, "x"] } }, { $bytes: "AAAA" }, { $$bytes: { $bytes: 1 } }, { toJSON: 1 },
+  "tea", "", "Größe 日本 😀", "\ud800", "\x00\x1b[1m", "\x7f\x9b", "e\u0301", `The key is ${KEY}`, 0, -1.5, 1e300, true, null, [],
+  {}, { "": { "a b": [1, "x"] } }, { $bytes: "AAAA" }, { $$bytes: { $bytes: 1 } }, { toJSON: 1 },
   new Uint8Array([0, 255, 7]), new Uint8Array(), "x".repeat(5000),
 ];
 
@@ -118,6 +118,12 @@ test("a session equals the one of the package", async () => {
   for (const how of ["append ok", "append UserError", "replace ok", "replace UserError", "repeat ok", "pop ok"]) {
     assert.ok((counts.get(how) ?? 0) >= 3, `${how}: ${JSON.stringify([...counts])}`);
   }
+});
+
+test("each value comes back as it was", async () => {
+  const added = VALUES.map((value): AgentInputItem => ({ role: "user", content: "tea", providerData: { value } }));
+  await sessionOf("values").addItems(added);
+  assert.deepEqual(await sessionOf("values").getItems(), added);
 });
 
 test("what is no transaction changes nothing", async () => {
