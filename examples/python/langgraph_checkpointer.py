@@ -11,7 +11,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
 from commonbook import Commonbook
-from commonbook.langgraph_checkpoint import CommonbookSaver
+from commonbook.langgraph import CommonbookSaver
 
 THREAD = {"configurable": {"thread_id": "kettle"}}
 

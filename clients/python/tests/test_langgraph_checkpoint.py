@@ -26,7 +26,7 @@ from langgraph.types import Command, interrupt  # noqa: E402
 
 from commonbook import NotFound, Unavailable, _checkpoint_documents  # noqa: E402
 from commonbook._checkpoint_documents import id_of, name_of, newest_first, segment_of  # noqa: E402
-from commonbook.langgraph_checkpoint import CommonbookSaver  # noqa: E402
+from commonbook.langgraph import CommonbookSaver  # noqa: E402
 
 NAMES = ["", ".", "..", "a/b", "~", "%", "%7E", " a ", "a\u200b", "e\u0301", "日本", "tab\t", "child:1|x:2", "A", "a"]
 TESTS = {
@@ -523,7 +523,7 @@ def order_graph(saver):
 RESUMING = """
 import sys
 from commonbook import Commonbook
-from commonbook.langgraph_checkpoint import CommonbookSaver
+from commonbook.langgraph import CommonbookSaver
 from langgraph.types import Command
 from test_langgraph_checkpoint import order_graph, thread
 

@@ -1,10 +1,10 @@
-"""LangGraph's store over Commonbook:
+"""LangGraph's store and checkpointer over Commonbook:
 
-    from commonbook.langgraph import CommonbookStore
+    from commonbook.langgraph import CommonbookSaver, CommonbookStore
 
-    graph = builder.compile(store=CommonbookStore(agent="weather"))
+    graph = builder.compile(checkpointer=CommonbookSaver(agent="weather"), store=CommonbookStore(agent="weather"))
 
-An item is a document below `/langgraph/store`, which other doors of Commonbook read and search too."""
+An item of the store is a document below `/langgraph/store`, which other doors of Commonbook read and search too."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ from langgraph.store.base import (
 )
 
 from . import models
+from ._langgraph_checkpointer import CommonbookSaver
 from ._names import child_of
 from ._sync.book import Commonbook
 from .errors import Conflict, Forbidden, NotFound
+
+__all__ = ["CommonbookSaver", "CommonbookStore"]
 
 NAME = "langgraph"
 ROOT = "/langgraph/store"
