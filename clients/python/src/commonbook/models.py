@@ -4717,6 +4717,29 @@ class UpdateResult(Memory):
     """
     What to do if the memory is quarantined.
     """
+    further: NotRequired[int]
+    """
+    Number of further documents that it changed.
+    """
+    more: NotRequired[bool]
+    """
+    Whether more documents are in the folder than one call changes: call again.
+    """
+
+
+class DeleteResult(Memory):
+    """
+    The memory that a call deleted; of a folder, the first one in the order of paths.
+    """
+
+    further: NotRequired[int]
+    """
+    Number of further documents that it changed.
+    """
+    more: NotRequired[bool]
+    """
+    Whether more documents are in the folder than one call changes: call again.
+    """
 
 
 class BulkResult(TypedDict):

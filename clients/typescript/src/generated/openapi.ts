@@ -839,6 +839,17 @@ export interface components {
         UpdateResult: components["schemas"]["Memory"] & {
             /** @description What to do if the memory is quarantined. */
             hint?: string;
+            /** @description Number of further documents that it changed. */
+            further?: number;
+            /** @description Whether more documents are in the folder than one call changes: call again. */
+            more?: boolean;
+        };
+        /** @description The memory that a call deleted; of a folder, the first one in the order of paths. */
+        DeleteResult: components["schemas"]["Memory"] & {
+            /** @description Number of further documents that it changed. */
+            further?: number;
+            /** @description Whether more documents are in the folder than one call changes: call again. */
+            more?: boolean;
         };
         /** @description The memory that was removed. */
         PurgeResult: {
@@ -4193,10 +4204,8 @@ export interface components {
         limit: number;
         /** @description The last page's `next`. */
         cursor: components["schemas"]["PageCursor"];
-        /** @description Its id or path. */
-        id: string;
         /** @description The memory's id. */
-        id2: components["schemas"]["MemoryHandle"];
+        id: components["schemas"]["MemoryHandle"];
         /** @description Only events about one of these topics. */
         topics: string[];
         /** @description Only events of these kinds: `memory.saved`, or `memory.*` for all kinds with this beginning. */
@@ -4505,14 +4514,23 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Its id or path. */
+                /** @description Its id or path; a path that ends in `/` deletes all documents below it. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Memory"];
+            /** @description OK. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteResult"];
+                };
+            };
             "4XX": components["responses"]["Error"];
         };
     };
@@ -4532,8 +4550,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Its id or path. */
-                id: components["parameters"]["id"];
+                /** @description Its id or path; with `new_path`, a path that ends in `/` moves all documents below it. */
+                id: string;
             };
             cookie?: never;
         };
@@ -4617,7 +4635,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -4796,7 +4814,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Its id or path. */
-                id: components["parameters"]["id"];
+                id: string;
             };
             cookie?: never;
         };
@@ -4825,7 +4843,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -5030,7 +5048,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -5066,7 +5084,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7288,7 +7306,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -7356,7 +7374,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id2"];
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };

@@ -195,11 +195,12 @@ class Verbs:
 
     def delete(
         self, id: str, *, expected_revision: int | None = None, idempotency_key: str | None = None,
-    ) -> models.Memory:
-        """Deletes a memory of the caller's own; `restore` brings it back."""
+    ) -> models.DeleteResult:
+        """Deletes a memory of the caller's own; `restore` brings it back. A path that ends in `/` deletes the documents below
+        it, at most 200 in a call: `more` says whether others are left."""
         path = f"/v1/memories/{segment(id)}"
         call = writing("DELETE", path, key=idempotency_key, expected_revision=expected_revision)
-        return cast(models.Memory, self.send(call))
+        return cast(models.DeleteResult, self.send(call))
 
     def restore(
         self, id: str, *, revision: int | None = None, expected_revision: int | None = None, idempotency_key: str | None = None,
