@@ -141,11 +141,11 @@ fn any_client_can_be_set_up() {
         );
         assert!(shown.contains("settings.json"), "{shown}");
     }
-    let shown = printed(&home.run(&["setup", "vscode", "--program", "commonbook"]));
+    let shown = printed(&home.run(&["setup", "goose", "--program", "commonbook"]));
     let entry = shown.lines().find(|line| line.starts_with('{')).unwrap();
     let entry: Value = serde_json::from_str(entry).unwrap();
     let own = &entry["mcpServers"]["commonbook"];
-    assert_eq!(own, &json!({"command": "commonbook", "args": ["mcp", "--client", "vscode"]}));
+    assert_eq!(own, &json!({"command": "commonbook", "args": ["mcp", "--client", "goose"]}));
     assert!(shown.contains("save_memory") && !shown.contains("Remember"), "{shown}");
 }
 

@@ -35,6 +35,16 @@ pub(crate) enum SetupClient {
     /// Cursor.
     #[value(aliases = ["cursor-agent", "cursor-cli"])]
     Cursor,
+    /// VS Code.
+    #[value(name = "vscode", aliases = ["vs-code", "code"])]
+    #[serde(rename = "vscode")]
+    VsCode,
+    /// Windsurf.
+    Windsurf,
+    /// Zed.
+    Zed,
+    /// Cline, in VS Code.
+    Cline,
 }
 
 impl SetupClient {
@@ -47,9 +57,74 @@ impl SetupClient {
             Self::Copilot => "copilot",
             Self::Opencode => "opencode",
             Self::Cursor => "cursor",
+            Self::VsCode => "vscode",
+            Self::Windsurf => "windsurf",
+            Self::Zed => "zed",
+            Self::Cline => "cline",
         }
     }
+
+    /// The name of its program.
+    pub(crate) const fn program(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude",
+            Self::VsCode => "code",
+            _ => self.name(),
+        }
+    }
+
+    /// A file of the user's settings, relative to the user's home folder: the folder of it is there if the client is.
+    pub(crate) const fn settings_file(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => ".claude/settings.json",
+            Self::Codex => ".codex/config.toml",
+            Self::Gemini => ".gemini/settings.json",
+            Self::Copilot => ".copilot/mcp-config.json",
+            Self::Opencode => ".config/opencode/opencode.json",
+            Self::Cursor => ".cursor/mcp.json",
+            Self::VsCode => VSCODE_FILE,
+            Self::Windsurf => ".codeium/windsurf/mcp_config.json",
+            Self::Zed => ZED_FILE,
+            Self::Cline => CLINE_FILE,
+        }
+    }
+
+    /// The file of a project's MCP servers, for a client that gets only the server.
+    const fn project_file(self) -> Option<&'static str> {
+        match self {
+            Self::VsCode => Some(".vscode/mcp.json"),
+            Self::Zed => Some(".zed/settings.json"),
+            _ => None,
+        }
+    }
+
+    /// Whether the client has no files of a project that setup could write.
+    const fn is_of_user_alone(self) -> bool {
+        matches!(self, Self::Copilot | Self::Windsurf | Self::Cline)
+    }
 }
+
+/// Where VS Code keeps the MCP servers of its default profile.
+const VSCODE_FILE: &str = if cfg!(target_os = "macos") {
+    "Library/Application Support/Code/User/mcp.json"
+} else if cfg!(windows) {
+    "AppData/Roaming/Code/User/mcp.json"
+} else {
+    ".config/Code/User/mcp.json"
+};
+
+/// Where Cline, an extension of VS Code, keeps its MCP servers.
+const CLINE_FILE: &str = if cfg!(target_os = "macos") {
+    "Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
+} else if cfg!(windows) {
+    "AppData/Roaming/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
+} else {
+    ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"
+};
+
+/// Where Zed keeps its settings.
+const ZED_FILE: &str =
+    if cfg!(windows) { "AppData/Roaming/Zed/settings.json" } else { ".config/zed/settings.json" };
 
 impl std::fmt::Display for SetupClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -131,9 +206,9 @@ pub(crate) struct SetupPlan {
 /// # Errors
 /// `invalid` if the client does not support the scope, or if a shell cannot quote the program.
 pub(crate) fn setup_plan(client: SetupClient, chosen: &SetupOptions) -> Result<SetupPlan> {
-    if client == SetupClient::Copilot && chosen.scope == SetupScope::Project {
-        return Err(Error::invalid("scope", "Copilot CLI supports only the scope user")
-            .hint("Run `commonbook setup copilot` without --scope."));
+    if client.is_of_user_alone() && chosen.scope == SetupScope::Project {
+        return Err(Error::invalid("scope", format!("{client} supports only the scope user"))
+            .hint(format!("Run `commonbook setup {client}` without --scope.")));
     }
     let program = ShellProgram {
         windows: is_windows_path(&chosen.program),
@@ -258,6 +333,16 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
             files.extend((!user).then(rule));
             files
         }
+        SetupClient::VsCode | SetupClient::Windsurf | SetupClient::Zed | SetupClient::Cline => {
+            let servers = match client {
+                SetupClient::VsCode => "servers",
+                SetupClient::Zed => "context_servers",
+                _ => "mcpServers",
+            };
+            let path = if user { Some(client.settings_file()) } else { client.project_file() };
+            let entry = || FileContent::Json(vec![set(&[servers, "commonbook"])]);
+            path.map(|path| file(path, entry())).into_iter().collect()
+        }
     }
 }
 
@@ -289,13 +374,15 @@ fn server(client: SetupClient, chosen: &SetupOptions) -> Value {
         SetupClient::ClaudeCode => {
             json!({"type": "stdio", "command": program, "args": arguments, "alwaysLoad": true})
         }
+        SetupClient::VsCode => json!({"type": "stdio", "command": program, "args": arguments}),
+        SetupClient::Zed => json!({"command": program, "args": arguments, "env": {}}),
         SetupClient::Copilot => {
             json!({"type": "local", "command": program, "args": arguments, "tools": ["*"]})
         }
         SetupClient::Codex => {
             json!({"command": program, "args": arguments, "env_vars": FORWARDED_VARIABLES})
         }
-        SetupClient::Gemini | SetupClient::Cursor => {
+        SetupClient::Gemini | SetupClient::Cursor | SetupClient::Windsurf | SetupClient::Cline => {
             json!({"command": program, "args": arguments})
         }
     }
@@ -348,6 +435,8 @@ const fn events(client: SetupClient) -> &'static [(&'static str, Option<&'static
         ],
         // It gets a plugin.
         SetupClient::Opencode => &[],
+        // They have no hooks that give an agent a context, or none whose format is known.
+        SetupClient::VsCode | SetupClient::Windsurf | SetupClient::Zed | SetupClient::Cline => &[],
     }
 }
 

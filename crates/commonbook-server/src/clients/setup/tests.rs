@@ -347,7 +347,7 @@ fn chosen(scope: SetupScope) -> SetupOptions {
 
 #[test]
 fn every_client_has_its_files() {
-    let table: [(SetupClient, &[&str], &[&str]); 6] = [
+    let table: [(SetupClient, &[&str], &[&str]); 10] = [
         (
             SetupClient::ClaudeCode,
             &[".claude.json", ".claude/settings.json"],
@@ -382,6 +382,10 @@ fn every_client_has_its_files() {
             &[".cursor/mcp.json", ".cursor/hooks.json"],
             &[".cursor/mcp.json", ".cursor/hooks.json", ".cursor/rules/commonbook.mdc"],
         ),
+        (SetupClient::VsCode, &[SetupClient::VsCode.settings_file()], &[".vscode/mcp.json"]),
+        (SetupClient::Windsurf, &[".codeium/windsurf/mcp_config.json"], &[]),
+        (SetupClient::Zed, &[SetupClient::Zed.settings_file()], &[".zed/settings.json"]),
+        (SetupClient::Cline, &[SetupClient::Cline.settings_file()], &[]),
     ];
     for (client, user, project) in table {
         for (scope, expected) in [(SetupScope::User, user), (SetupScope::Project, project)] {
@@ -428,6 +432,26 @@ fn every_client_gets_an_entry_in_its_own_format() {
             SetupClient::Cursor,
             "mcpServers",
             json!({"command": "commonbook", "args": ["mcp", "--client", "cursor"]}),
+        ),
+        (
+            SetupClient::VsCode,
+            "servers",
+            json!({"type": "stdio", "command": "commonbook", "args": ["mcp", "--client", "vscode"]}),
+        ),
+        (
+            SetupClient::Windsurf,
+            "mcpServers",
+            json!({"command": "commonbook", "args": ["mcp", "--client", "windsurf"]}),
+        ),
+        (
+            SetupClient::Zed,
+            "context_servers",
+            json!({"command": "commonbook", "args": ["mcp", "--client", "zed"], "env": {}}),
+        ),
+        (
+            SetupClient::Cline,
+            "mcpServers",
+            json!({"command": "commonbook", "args": ["mcp", "--client", "cline"]}),
         ),
     ];
     let written = |client| {

@@ -87,14 +87,7 @@ pub(super) fn choose_clients(
 
 /// Whether this machine has a client: its program, or the folder of its settings.
 fn is_installed(client: SetupClient, config: &Config) -> bool {
-    let (program, settings) = match client {
-        SetupClient::ClaudeCode => ("claude", ".claude/settings.json"),
-        SetupClient::Codex => ("codex", ".codex/config.toml"),
-        SetupClient::Gemini => ("gemini", ".gemini/settings.json"),
-        SetupClient::Copilot => ("copilot", ".copilot/mcp-config.json"),
-        SetupClient::Opencode => ("opencode", ".config/opencode/opencode.json"),
-        SetupClient::Cursor => ("cursor", ".cursor/mcp.json"),
-    };
+    let (program, settings) = (client.program(), client.settings_file());
     let path = config.search_path.iter().flat_map(std::env::split_paths);
     let has_program = path.into_iter().any(|folder| {
         ["", ".exe", ".cmd"]
