@@ -94,9 +94,7 @@ export class CommonbookSession implements SessionHistoryTransactionAwareSession 
   /** Removes every item, and what is known of transactions. */
   async clearSession(): Promise<void> {
     // The head comes first: without it no other document is an item.
-    const documents = [];
-    for await (const document of this.#acting.listAll({ path: this.#folder, owner: this.#owner })) documents.push(document);
-    for (const { id } of documents) await this.#remove(id);
+    while (await this.#remove(this.#folder));
   }
 
   /**
@@ -193,10 +191,14 @@ export class CommonbookSession implements SessionHistoryTransactionAwareSession 
     return (await this.#acting.list({ path, owner: this.#owner })).items[0]?.text;
   }
 
-  async #remove(id: string): Promise<void> {
-    await this.#acting.delete(id).catch((error: unknown) => {
-      if (!(error instanceof NotFound)) throw error;
-    });
+  /** Deletes an item or the whole folder, unless another process has; returns whether more is in the folder. */
+  async #remove(id: string): Promise<boolean> {
+    try {
+      return (await this.#acting.delete(id)).more ?? false;
+    } catch (error) {
+      if (error instanceof NotFound) return false;
+      throw error;
+    }
   }
 }
 

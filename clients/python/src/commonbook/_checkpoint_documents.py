@@ -186,8 +186,9 @@ class CheckpointDocuments:
 
     def delete_below(self, path: str) -> None:
         """Deletes the documents below a path."""
-        for memory in [*self.below(path)]:
-            self.delete(memory)
+        with suppress(NotFound):
+            while self._book.delete(path).get("more"):
+                pass
 
     def _dump(self, path: str, content: Content) -> list[models.SaveMemory]:
         """The documents that have a content: the parts for which one has no room, under a name of their own, and then it."""

@@ -122,9 +122,9 @@ class CommonbookSession:
 
     def _clear(self) -> None:
         # The head comes first: without it no other document is an item.
-        for memory in list(self._acting.list_all(path=self._folder, owner=self._owner)):
-            with contextlib.suppress(NotFound):
-                self._acting.delete(memory["id"])
+        with contextlib.suppress(NotFound):
+            while self._acting.delete(self._folder).get("more"):
+                pass
 
     def _settled(self, attempt: Callable[[], T]) -> T:
         """What an attempt returns that no other process has met."""

@@ -418,6 +418,25 @@ fn agents_of_several_users_have_a_document_each() {
 }
 
 #[test]
+fn a_folder_has_what_is_about_the_user_of_the_caller_and_about_none() {
+    let world = World::new();
+    let of = |user: &str| -> Caller { caller("ann").for_user(Some(user)).unwrap() };
+    for user in ["u1", "u2"] {
+        let wishes = json!({"path": "/a/wishes", "text": user, "about": "user"});
+        world.book.save_memory(&of(user), &request(wishes)).unwrap();
+    }
+    saved(&world, "ann", "/a/plan", "of the project");
+    let whole: DeleteMemory = request(json!({"id": "/a/"}));
+    let deleted = |caller: &Caller| {
+        let done = world.book.delete_memory(caller, &whole).map(|done| done.folder.further + 1);
+        done.unwrap_or_default()
+    };
+    assert_eq!(deleted(&of("u1")), 2);
+    assert_eq!(deleted(&caller("ann")), 0, "what is left is about another user");
+    assert_eq!(deleted(&of("u2")), 1);
+}
+
+#[test]
 fn an_export_keeps_the_path_and_an_import_replaces_nothing() {
     let world = World::new();
     saved(&world, "ann", "/a", "one");

@@ -97,7 +97,7 @@ pub(in crate::verbs) fn changeable_at(
 }
 
 /// The documents of a folder that the caller is about to change, in the order of paths, and whether there are
-/// more than one call changes: those about the user that it works for, or about none.
+/// more than one call changes: those about the user that it works for, and those about none.
 ///
 /// # Errors
 /// `not_found` if there is none; as [`access::may_change`].
@@ -118,7 +118,9 @@ pub(super) fn changeable_below(
         let page = tx.memories_by_path(&sight, &filter, from.as_ref(), limits::PAGE_MAX)?;
         let Some((last, _)) = page.last() else { break };
         from = Some(last.clone());
-        let is_meant = |memory: &StoredMemory| memory.is_current() && memory.user_id == caller.user;
+        let is_meant = |memory: &StoredMemory| {
+            memory.is_current() && (memory.user_id.is_none() || memory.user_id == caller.user)
+        };
         found.extend(page.into_iter().map(|(_, memory)| memory).filter(is_meant));
         if found.len() > limits::FOLDER_DOCUMENTS {
             break;
