@@ -154,7 +154,7 @@ def test_a_conversation_goes_on_in_another_process(commonbook_server, workspace,
     read = []
     for prompt, answer in (("My name is Ann.", "Hello Ann."), ("What is my name?", "Ann.")):
         command = [sys.executable, "-B", "-c", ONE_RUN, commonbook_server.url, workspace, prompt, answer]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=100)
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
         assert ran.returncode == 0, ran.stderr
         read.append(json.loads(ran.stdout))
     first = [["user", "My name is Ann."]]

@@ -22,7 +22,7 @@ def run(tmp_path):
 
     def run(name, *arguments, **more):
         command = [sys.executable, "-B", ROOT / "examples/python" / f"{name}.py", *arguments]
-        ran = subprocess.run(command, cwd=project, env={**environment, **more}, capture_output=True, text=True, timeout=100)
+        ran = subprocess.run(command, cwd=project, env={**environment, **more}, capture_output=True, text=True, timeout=300)
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout
 

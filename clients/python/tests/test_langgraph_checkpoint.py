@@ -537,7 +537,7 @@ def test_another_process_resumes_an_interrupted_graph(saver, commonbook_server, 
     assert asked["__interrupt__"][0].value == "Serve scone, tea?"
     ran = subprocess.run(
         [sys.executable, "-B", "-c", RESUMING, commonbook_server.url, workspace], cwd=os.path.dirname(__file__), capture_output=True,
-        text=True, timeout=100, env={**os.environ, "PYTHONPATH": os.path.dirname(__file__)},
+        text=True, timeout=300, env={**os.environ, "PYTHONPATH": os.path.dirname(__file__)},
     )
     assert ran.returncode == 0 and ran.stdout == "['scone', 'tea', 'served: yes']\n", ran.stderr
     state = order_graph(saver).get_state(thread())

@@ -378,15 +378,23 @@ pub fn without_control_characters(text: &str) -> Cow<'_, str> {
 /// The memory type of a text that is kept as it comes, byte for byte.
 pub const OPAQUE_TYPE: &str = "opaque";
 
-/// A value whose texts and names have no control characters.
+/// Whether an object is a memory whose text is kept as it comes.
+#[must_use]
+pub fn is_opaque_memory(fields: &Map<String, Value>) -> bool {
+    fields.get("memory_type").is_some_and(|name| name == OPAQUE_TYPE)
+}
+
+/// A value whose texts and names have no control characters, but for the text of an opaque memory.
 #[must_use]
 pub fn without_controls(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(without_control_characters(&text).into_owned()),
         Value::Array(items) => items.into_iter().map(without_controls).collect(),
         Value::Object(fields) => {
-            let plain = |(name, value): (String, Value)| {
-                (without_control_characters(&name).into_owned(), without_controls(value))
+            let is_opaque = is_opaque_memory(&fields);
+            let plain = |(name, value): (String, Value)| match is_opaque && name == "text" {
+                true => (name, value),
+                false => (without_control_characters(&name).into_owned(), without_controls(value)),
             };
             Value::Object(fields.into_iter().map(plain).collect())
         }

@@ -321,7 +321,8 @@ pub(super) fn show_deleted_memory(response: &Value) {
             return;
         }
         let count = further + 1;
-        print_line(&format!("Deleted {count} documents; `commonbook undo` brings them back"));
+        let way = if deleted.memory.is_opaque() { "restore ID" } else { "undo" };
+        print_line(&format!("Deleted {count} documents; `commonbook {way}` brings them back"));
         if more {
             print_note("More are in the folder: delete it again");
         }

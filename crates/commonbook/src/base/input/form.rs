@@ -14,7 +14,7 @@ use super::other_names::{
     choice_of_word, fields_of_name, hinted_field, is_loose_name, is_nothing, names_caller,
     plain_name,
 };
-use super::{OPAQUE_TYPE, id_kind, list, without_control_characters, without_controls};
+use super::{id_kind, is_opaque_memory, list, without_control_characters, without_controls};
 
 /// Characters of a text that is more than a line: in a longer one, `null` may be what its author means.
 const LINE_CHARS: u64 = 1_024;
@@ -214,7 +214,7 @@ impl ObjectForm {
     /// The fields without control characters. The lines of a file stay as they are: one of them may be
     /// signed. So does an opaque text.
     fn without_controls(&self, fields: Map<String, Value>) -> Map<String, Value> {
-        let is_opaque = fields.get("memory_type").is_some_and(|name| name == OPAQUE_TYPE);
+        let is_opaque = is_opaque_memory(&fields);
         let is_whole = |name: &String| {
             is_opaque && name == "text"
                 || self.0.get(name).is_some_and(|field| field.value.is_file())

@@ -203,7 +203,7 @@ fn is_zero(count: &u64) -> bool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteMemory {
-    /// Its id or path; a path that ends in `/` deletes all documents below it.
+    /// Its id or path.
     #[schemars(extend("pattern" = DELETION_ADDRESS_PATTERN))]
     pub id: MemoryAddress,
     /// Only if the memory still has this revision; otherwise `conflict`.

@@ -21,7 +21,7 @@ use crate::model::entity::EntityLabel;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateMemory {
-    /// Its id or path; with `new_path`, a path that ends in `/` moves all documents below it.
+    /// Its id or path.
     pub id: MemoryAddress,
     /// Only if the memory still has this revision; otherwise `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
