@@ -349,7 +349,7 @@ def test_a_checkpoint_without_its_values_is_not_returned(saver):
     put(saver, {"notes": ["kettle"]}, thread("friday"))
     [memory] = documents(saver, "/checkpoints/friday/values/").values()
     other = saver._documents._dump(memory["path"], {"others": 1})[0]
-    saver._acting.update(memory["id"], text=other["text"])
+    saver._acting.update(memory["id"], text=other["text"], memory_type="opaque")
     with pytest.raises(NotFound, match="lost the value of the channel notes"):
         saver.get_tuple(thread("friday"))
 

@@ -220,6 +220,7 @@ class CheckpointDocuments:
                     self._book.save_all([document])
                 else:
                     self._book.update(
-                        there["id"], text=document["text"], metadata=document["metadata"], expected_revision=there["revision"],
+                        there["id"], text=document["text"], memory_type=document["memory_type"], metadata=document["metadata"],
+                        expected_revision=there["revision"],
                     )
                 return

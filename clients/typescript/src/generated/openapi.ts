@@ -4204,8 +4204,10 @@ export interface components {
         limit: number;
         /** @description The last page's `next`. */
         cursor: components["schemas"]["PageCursor"];
+        /** @description Its id or path. */
+        id: string;
         /** @description The memory's id. */
-        id: components["schemas"]["MemoryHandle"];
+        id2: components["schemas"]["MemoryHandle"];
         /** @description Only events about one of these topics. */
         topics: string[];
         /** @description Only events of these kinds: `memory.saved`, or `memory.*` for all kinds with this beginning. */
@@ -4514,7 +4516,7 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Its id or path; a path that ends in `/` deletes all documents below it. */
+                /** @description Its id or path. */
                 id: string;
             };
             cookie?: never;
@@ -4550,8 +4552,8 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Its id or path; with `new_path`, a path that ends in `/` moves all documents below it. */
-                id: string;
+                /** @description Its id or path. */
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -4635,7 +4637,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -4814,7 +4816,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description Its id or path. */
-                id: string;
+                id: components["parameters"]["id"];
             };
             cookie?: never;
         };
@@ -4843,7 +4845,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -5048,7 +5050,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -5084,7 +5086,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -7306,7 +7308,7 @@ export interface operations {
             };
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };
@@ -7374,7 +7376,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description The memory's id. */
-                id: components["parameters"]["id"];
+                id: components["parameters"]["id2"];
             };
             cookie?: never;
         };

@@ -84,8 +84,10 @@ fn clean_value(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(clean_value).collect(),
         Value::Object(fields) => {
             let unread = unread_text(fields);
-            let clean = |(name, value)| (readable(name), clean_field(name, value, &unread));
-            Value::Object(fields.iter().map(clean).collect())
+            let fields = fields
+                .iter()
+                .map(|(name, value)| (readable(name), clean_field(name, value, &unread)));
+            Value::Object(fields.collect())
         }
         other => other.clone(),
     }
