@@ -334,16 +334,25 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
             files
         }
         SetupClient::VsCode | SetupClient::Windsurf | SetupClient::Zed | SetupClient::Cline => {
-            let servers = match client {
-                SetupClient::VsCode => "servers",
-                SetupClient::Zed => "context_servers",
-                _ => "mcpServers",
-            };
-            let path = if user { Some(client.settings_file()) } else { client.project_file() };
-            let entry = || FileContent::Json(vec![set(&[servers, "commonbook"])]);
-            path.map(|path| file(path, entry())).into_iter().collect()
+            server_file(client, chosen).into_iter().collect()
         }
     }
+}
+
+/// The file of a client that gets the server alone; none in a scope that it does not have.
+fn server_file(client: SetupClient, chosen: &SetupOptions) -> Option<ClientFile> {
+    let servers = match client {
+        SetupClient::VsCode => "servers",
+        SetupClient::Zed => "context_servers",
+        _ => "mcpServers",
+    };
+    let path = match chosen.scope {
+        SetupScope::User => client.settings_file(),
+        SetupScope::Project => client.project_file()?,
+    };
+    let value = server(client, chosen);
+    let entry = JsonEntry::Set { path: owned_path(&[servers, "commonbook"]), value };
+    Some(ClientFile { path, or: None, content: FileContent::Json(vec![entry]) })
 }
 
 /// The variables that Codex forwards to the MCP server, which gets few others.
