@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from anthropic.lib.tools import ToolError
 
 from . import models
+from ._text import is_blank
 
 ROOT = "/memories"
 # The names of a file or folder below the root; those of the root are none.
@@ -79,9 +80,9 @@ def document_of(text: str, metadata: dict[str, Any] | None = None) -> dict[str, 
     # What is no text fails here, as locally, and before anything is sent.
     text.encode()
     others = {name: value for name, value in (metadata or {}).items() if name != BLANK_FIELD}
-    if any(letter.isprintable() and not letter.isspace() for letter in text):
-        return {"text": text, "metadata": others}
-    return {"text": BLANK_TEXT, "metadata": {**others, BLANK_FIELD: text}}
+    if is_blank(text):
+        return {"text": BLANK_TEXT, "metadata": {**others, BLANK_FIELD: text}}
+    return {"text": text, "metadata": others}
 
 
 def text_of(memory: models.Memory) -> str:

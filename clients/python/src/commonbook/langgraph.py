@@ -25,6 +25,7 @@ from . import models
 from ._langgraph_checkpointer import CommonbookSaver
 from ._names import child_of
 from ._sync.book import Commonbook
+from ._text import words_of
 from .errors import Conflict, Forbidden, NotFound
 
 __all__ = ["CommonbookSaver", "CommonbookStore"]
@@ -40,8 +41,6 @@ EMPTY_SEGMENT = "%"
 PAGE = 100
 # The documents of one call, which are saved all or none, and their letters: the server judges each of them before it answers.
 CALL_DOCUMENTS, CALL_LETTERS = 100, 200_000
-# The server takes 16,384 bytes, and with them the path.
-QUERY_LETTERS = 3500
 # How often a write is repeated that another one overtook.
 ATTEMPTS = 100
 # Letters that nobody sees, which Python calls letters all the same.
@@ -307,11 +306,6 @@ def calls_of(documents: list[models.SaveMemory]) -> Iterator[list[models.SaveMem
         call.append(document)
     if call:
         yield call
-
-
-def words_of(query: str) -> str:
-    """The words of a query, in which nothing is an operator of the server's, cut to its limit."""
-    return " ".join(re.sub(r'[":=>]|(?<!\S)-+', " ", query[:QUERY_LETTERS]).split())
 
 
 def fits(namespace: Place, condition: MatchCondition) -> bool:
