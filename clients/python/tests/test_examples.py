@@ -89,6 +89,14 @@ def test_two_frameworks_with_pydantic_ai(run):
     assert "agent-framework/keeper hands work over" in printed and "> Lower the temperature of the kettle" in printed
 
 
+def test_pydantic_ai_harness_memory(run):
+    pytest.importorskip("pydantic_ai_harness", reason="pydantic-ai-harness is installed by .ci/python")
+    lines = run("pydantic_ai_harness_memory").splitlines()
+    kettle = "The kettle of the tea shop whistles at 96 degrees."
+    assert lines[:2] == ["Noted.", f"pydantic-ai/tea /pydantic-ai/memory/main/MEMORY.md: {kettle}"]
+    assert "## Notes of pydantic-ai/tea" in lines and kettle in lines[2:]
+
+
 def test_two_agents_with_crewai(run):
     pytest.importorskip("crewai", reason="crewai is installed by .ci/python")
     printed = run("crewai_two_agents", CREWAI_DISABLE_TELEMETRY="true", OTEL_SDK_DISABLED="true")
