@@ -220,6 +220,8 @@ def test_a_workspace_has_items_of_its_own(store, make_store):
     store.delete(("notes",), key)
     store.delete(("notes",), key)
     assert everywhere.get(("notes",), key).value == KETTLE and key in keys(everywhere.search((), query="kettle", limit=100))
+    # Every workspace reads it.
+    everywhere.delete(("notes",), key)
 
 
 def test_items_belong_to_no_user(make_store):
