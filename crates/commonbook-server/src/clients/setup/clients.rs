@@ -270,14 +270,12 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
     let file = |path, content| ClientFile { path, or: None, content };
     let server = server(client, chosen);
     let set = |path: &[&str]| JsonEntry::Set { path: owned_path(path), value: server.clone() };
+    let servers = |path| file(path, FileContent::Json(vec![set(&["mcpServers", "commonbook"])]));
     let hooks = || hooks(client, program);
     let instructions = |path| file(path, FileContent::Block(texts::instructions_block()));
     match client {
         SetupClient::ClaudeCode => vec![
-            file(
-                at(".claude.json", ".mcp.json"),
-                FileContent::Json(vec![set(&["mcpServers", "commonbook"])]),
-            ),
+            servers(at(".claude.json", ".mcp.json")),
             file(".claude/settings.json", FileContent::Json(hooks())),
         ],
         SetupClient::Codex => {
@@ -297,10 +295,7 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
             ]
         }
         SetupClient::Copilot => vec![
-            file(
-                ".copilot/mcp-config.json",
-                FileContent::Json(vec![set(&["mcpServers", "commonbook"])]),
-            ),
+            servers(".copilot/mcp-config.json"),
             file(".copilot/hooks/commonbook.json", FileContent::Whole(copilot_hooks(program))),
             // Copilot does not show its agent the instructions of an MCP server.
             instructions(".copilot/copilot-instructions.md"),
@@ -323,11 +318,10 @@ fn files(client: SetupClient, chosen: &SetupOptions, program: &ShellProgram) -> 
             ]
         }
         SetupClient::Cursor => {
-            let entry = FileContent::Json(vec![set(&["mcpServers", "commonbook"])]);
             let rule =
                 || file(".cursor/rules/commonbook.mdc", FileContent::Whole(texts::cursor_rule()));
             let mut files = vec![
-                file(".cursor/mcp.json", entry),
+                servers(".cursor/mcp.json"),
                 file(".cursor/hooks.json", FileContent::Json(versioned(hooks()))),
             ];
             files.extend((!user).then(rule));
