@@ -20,5 +20,3 @@ BLACK_BOXES = [
     Step("40 passes of a vault killed, on two machines that share it by git", "python3 .ci/vault"),
 ]
 
-# This computes.
-FAULTS = Step("each call of the kernel fails once: save, purge, checkpoint, export, forget, backup", "python3 .ci/faults")

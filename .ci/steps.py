@@ -21,6 +21,8 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 LOGS = TARGET / "ci"
 # The time between the request to end and the kill.
 GRACE_SECONDS = 10
+# Lines of the log of a step that did not end.
+LINES_SHOWN = 40
 
 
 @dataclass
@@ -33,6 +35,16 @@ class Step:
     after: str = ""
     # Whether cargo runs test executables in it, each of which gets a row in the table.
     timed: bool = False
+
+
+@dataclass
+class Running:
+    """A step that has begun."""
+
+    step: Step
+    process: subprocess.Popen
+    log: Path
+    begun: float
 
 
 class Lanes:
@@ -72,13 +84,13 @@ class Lanes:
             with self.lock:
                 if self.failure:
                     return
-                process, log = self.start(step)
-                self.running[lane] = process
-            begun = time.monotonic()
+                running = self.start(step)
+                self.running[lane] = running
+            process = running.process
             _, status, usage = os.wait4(process.pid, 0)
-            seconds = time.monotonic() - begun
+            seconds = time.monotonic() - running.begun
             process.returncode = os.waitstatus_to_exitcode(status)
-            self.end(lane, step, log, process.returncode, seconds, usage.ru_utime + usage.ru_stime)
+            self.end(lane, step, running.log, process.returncode, seconds, usage.ru_utime + usage.ru_stime)
             self.through[step.name].set()
 
     def start(self, step):
@@ -89,7 +101,7 @@ class Lanes:
                 ["bash", "-euo", "pipefail", "-c", step.command], cwd=ROOT, stdin=subprocess.DEVNULL,
                 stdout=output, stderr=subprocess.STDOUT, start_new_session=True, env=timing(log) if step.timed else None,
             )
-        return process, log
+        return Running(step, process, log, time.monotonic())
 
     def end(self, lane, step, log, code, seconds, processor_seconds):
         with self.lock:
@@ -109,8 +121,16 @@ class Lanes:
                 event.set()
 
     def end_sessions(self):
-        for process in self.running.values():
-            end_session(process)
+        # A lane removes its process as soon as it has ended.
+        for running in list(self.running.values()):
+            end_session(running.process)
+
+    def print_running(self):
+        """Prints the steps that have not ended, for who reads the log of a run that took too long."""
+        for lane, running in list(self.running.items()):
+            lines = running.log.read_text(errors="replace").splitlines()[-LINES_SHOWN:]
+            print("\n".join([f"\n== {running.step.name}", *lines]))
+            print(f"== interrupted after {time.monotonic() - running.begun:.0f} s, {lane}: {running.step.name}", flush=True)
 
     def print_table(self):
         print("\n== steps: lane, seconds, seconds of processors")
@@ -151,6 +171,8 @@ def main(lanes):
     run = Lanes(lanes)
 
     def interrupt(number, _frame):
+        run.print_running()
+        run.print_table()
         run.end_sessions()
         os._exit(128 + number)
 
