@@ -10,6 +10,7 @@ pub mod collaboration;
 pub mod consolidation;
 pub mod contradiction;
 pub mod cursor;
+pub mod delivery;
 pub mod entity;
 pub mod event;
 pub mod export;

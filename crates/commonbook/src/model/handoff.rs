@@ -11,6 +11,7 @@ mod chain;
 pub mod choose;
 mod cycle;
 mod lifecycle;
+pub(crate) mod package;
 mod requests;
 mod responses;
 mod target;
@@ -18,6 +19,7 @@ mod target;
 pub use chain::{BroughtWork, ChainLink, ChainPosition, ReceivedHandoffs};
 pub use cycle::HandoffCycle;
 pub use lifecycle::{HandoffSide, HandoffStep, StepActor, StepAttempt, next_status};
+pub use package::{BriefSection, HandoffPackage, PackResult};
 pub use requests::{
     AcceptHandoff, CompleteHandoff, CreateHandoff, GetHandoff, HandoffDraft, ListHandoffs,
     RejectHandoff, SearchText, WithdrawHandoff, check_other_agent,

@@ -6,14 +6,17 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::model::delivery::{BriefingItem, BriefingKey, BriefingRecord, MemoryCensus};
+
 use super::context::ItemSummary;
 use super::context::choose::{CandidateReceipt, ContextCandidate, ContextSelection, ContextSource};
 use super::item::PromptItem;
 use crate::base::clock::Timestamp;
 use crate::base::hash::sha256;
-use crate::base::id::{ContextId, MemoryId};
+use crate::base::id::ContextId;
 use crate::base::{input, limits};
 use crate::model::agent::Agent;
+use crate::model::delivery::HEADLINE_PREFIX;
 use crate::model::memory::QuarantineNotice;
 use crate::model::workspace::Workspace;
 use commonbook_text::sanitize;
@@ -21,10 +24,6 @@ use commonbook_text::tokens::{self, TokenBudget};
 
 /// Tokens of the notices about quarantined memories in one briefing.
 const NOTICE_TOKENS_MAX: usize = 300;
-
-/// How the headline of a memory is known among what a session has heard; the id of the memory follows. Its
-/// text may still come.
-const HEADLINE_PREFIX: &str = "headline:";
 
 /// Hex digits of a fingerprint that make a revision.
 const REVISION_DIGITS: usize = 15;
@@ -89,58 +88,12 @@ impl Briefing {
     }
 }
 
-/// The session of an agent that a briefing belongs to. A sub-agent has sessions of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BriefingKey {
-    /// The workspace.
-    pub workspace: Workspace,
-    /// The agent.
-    pub agent: Agent,
-    /// The client's own id of the session, else ours, else the day.
-    pub session: String,
-}
-
-/// What a session has heard.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BriefingRecord {
-    /// The position of the journal that the last briefing considered; `None` before the first one.
-    pub position: Option<u64>,
-    /// The items that the session has heard, by id, each at its revision then.
-    pub items: HashMap<String, u64>,
-}
-
-impl BriefingRecord {
-    /// The memories that the session has heard, in full or as headlines, each at its revision then.
-    pub fn memories(&self) -> impl Iterator<Item = (MemoryId, u64)> + '_ {
-        self.items.iter().filter_map(|(item, revision)| {
-            let id = item.strip_prefix(HEADLINE_PREFIX).unwrap_or(item);
-            Some((MemoryId::parse(id)?, *revision))
-        })
-    }
-}
-
-/// An item that a session has heard.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BriefingItem {
-    /// Its id.
-    pub id: String,
-    /// Its revision. What has no revisions has a fingerprint of its text.
-    pub revision: u64,
-}
-
 impl BriefingItem {
     /// The headline of a candidate at its present revision.
     #[must_use]
     pub fn headline_of(candidate: &ContextCandidate) -> Self {
         let Self { id, revision } = Self::of(candidate);
         Self { id: format!("{HEADLINE_PREFIX}{id}"), revision }
-    }
-
-    /// A memory that a text told at this revision, or named by its headline.
-    #[must_use]
-    pub fn told(id: &str, revision: u64, is_headline: bool) -> Self {
-        let prefix = if is_headline { HEADLINE_PREFIX } else { "" };
-        Self { id: format!("{prefix}{id}"), revision }
     }
 
     /// A candidate at its present revision.
@@ -182,15 +135,6 @@ fn revision_of(item: &PromptItem, source: ContextSource, revision: Option<u64>) 
             u64::from_str_radix(&sha256(&item.text)[..REVISION_DIGITS], 16).unwrap_or_default()
         }
     }
-}
-
-/// Memories in a sight, counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct MemoryCensus {
-    /// The memories, at most [`limits::BRIEFING_COUNTED`] and one.
-    pub memories: u64,
-    /// The agents that wrote them.
-    pub agents: u64,
 }
 
 impl MemoryCensus {

@@ -7,13 +7,16 @@ mod preferences;
 mod requests;
 pub mod tell;
 
+pub use crate::model::delivery::{
+    ContextDiagnostics, ContextFilter, ContextOrigin, ContextReceipt, ContextRecord,
+    ContextSummary, StandingSnapshot,
+};
 pub use crate::model::standing::StandingLocation;
-pub use choose::{ContextDiagnostics, ContextOrigin, ContextReceipt};
 pub use gather::{
     CandidateBuilder, HandoffQueue, PROPOSAL_PREFIX, RETRACTION_PREFIX, retraction_of,
 };
 pub use preferences::{AgentPreference, ContextPreferences};
 pub use requests::{
-    AgentContext, ContextExplanation, ContextFilter, ContextOptions, ContextRecord, ContextReplay,
-    ContextSummary, ExplainContext, GetContext, ItemSummary, ListContexts, StandingSnapshot,
+    AgentContext, ContextExplanation, ContextOptions, ContextReplay, ExplainContext, GetContext,
+    ItemSummary, ListContexts,
 };

@@ -7,12 +7,10 @@
 
 pub mod changed;
 mod earlier;
-pub mod stored;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 
 use crate::base::error::Result;
 use crate::base::id::{EntityId, HandoffId, MemoryId, handle};
@@ -22,6 +20,7 @@ use crate::model::handoff::choose::{
     MeaningNearness, MemoryExclusion, empty_hint, left_out_count, saturating_tokens,
     select_for_handoff, settle_matter,
 };
+pub use crate::model::handoff::{BriefSection, HandoffPackage, PackResult};
 use crate::model::handoff::{
     BroughtWork, ChainLink, Handoff, HandoffKind, HandoffMemory, HandoffStatus, InclusionReason,
     PassedNote,
@@ -100,36 +99,6 @@ pub struct HandoffOffers {
     pub about_others: usize,
 }
 
-/// The text of a handoff in parts, written when the handoff is made. Parts that the target may not
-/// see any more are left out when it accepts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct HandoffPackage {
-    /// The nonce of the fence.
-    pub nonce: String,
-    /// The source's own text.
-    #[serde(deserialize_with = "stored::read_brief")]
-    pub brief: Vec<BriefSection>,
-    /// The entities of the handoff.
-    #[serde(deserialize_with = "stored::read_entities")]
-    pub entities: BTreeMap<EntityId, PromptItem>,
-    /// The memories of the handoff; a purge removes one of them without reading the others.
-    #[serde(skip)]
-    pub memories: BTreeMap<MemoryId, PromptItem>,
-    /// The revision of each memory when the handoff was made.
-    #[serde(skip)]
-    pub revisions: BTreeMap<MemoryId, u64>,
-    /// Tokens for the earlier handoffs of the chain, which are read when the target accepts: their
-    /// results may come later.
-    #[serde(default)]
-    pub earlier_tokens: u32,
-    /// The number of fitting memories for which there was no room.
-    #[serde(default)]
-    pub left_out_count: u32,
-    /// Tokens of the whole text at most; 0 in a package of an earlier version.
-    #[serde(default)]
-    pub budget: u32,
-}
-
 /// A handoff as text for its target, with the items in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandoffText {
@@ -139,20 +108,33 @@ pub struct HandoffText {
     pub items: Vec<PromptItem>,
 }
 
-/// A part of the source's own text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BriefSection {
-    /// Its heading: `Task`, `Next steps`.
-    pub heading: String,
-    /// Its text.
-    pub text: String,
-}
-
 impl BriefSection {
     fn to_entry(&self) -> PromptEntry {
         match self.text.is_empty() {
             true => PromptEntry::Line(self.heading.clone()),
             false => PromptEntry::Quote { heading: self.heading.clone(), text: self.text.clone() },
+        }
+    }
+}
+
+impl HandoffPackage {
+    /// The package of a handoff that a file brought: no heading and no head of its items is in the file's
+    /// words.
+    #[must_use]
+    pub fn as_of_file(self) -> Self {
+        let heading = |section: &BriefSection| {
+            let known = BRIEF_HEADINGS.iter().find(|known| section.heading.starts_with(**known));
+            known.map_or_else(|| "Text".to_owned(), |known| (*known).to_owned())
+        };
+        let brief = self.brief.into_iter();
+        let brief = brief.map(|section| BriefSection { heading: heading(&section), ..section });
+        let entities = self.entities.into_iter().map(|(id, item)| (id, item.as_of_file()));
+        let memories = self.memories.into_iter().map(|(id, item)| (id, item.as_of_file()));
+        Self {
+            brief: brief.collect(),
+            entities: entities.collect(),
+            memories: memories.collect(),
+            ..self
         }
     }
 }
@@ -238,23 +220,6 @@ impl HandoffPackage {
         };
         PromptSection::new(&heading, entries)
     }
-}
-
-/// A handoff with everything that it carries.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PackResult {
-    /// The handoff, which names what it carries.
-    pub handoff: Handoff,
-    /// Its text in parts.
-    pub package: HandoffPackage,
-    /// The candidates that were left out.
-    pub left_out: Vec<MemoryExclusion>,
-    /// What goes along, as its source recognises it: the first ten.
-    pub along: Vec<PassedNote>,
-    /// What stays behind, likewise.
-    pub behind: Vec<PassedNote>,
-    /// What the source should know: why no memory goes along, and what of its text has no room.
-    pub hint: Option<String>,
 }
 
 /// Chooses what a handoff carries within its budget, and writes its text.

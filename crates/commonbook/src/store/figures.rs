@@ -1,7 +1,7 @@
 //! Figures of a journal for an operator: numbers of events, with nothing of what they say.
 
+use crate::model::delivery::ContextOrigin;
 use crate::model::event::EventKind;
-use crate::prompt::context::ContextOrigin;
 
 /// What happened in a range of a journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -257,7 +257,7 @@ fn checked_note(step: HandoffStep, text: &str) -> Result<String> {
     let field = note_field(step);
     let text = text.trim();
     if input::is_blank(text) {
-        return Err(Error::invalid(field, "must not be empty"));
+        return Err(Error::empty(field));
     }
     input::refuse_control_characters(field, text)?;
     let chars = text.chars().count();

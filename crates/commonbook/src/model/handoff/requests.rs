@@ -411,7 +411,7 @@ impl CreateHandoff {
 fn target_name(text: &str) -> Result<Agent> {
     const HINT: &str = "Name an agent, such as gemini-cli, or a role, such as developer.";
     if text.trim().is_empty() {
-        return Err(Error::invalid("to", "must not be empty").hint(HINT));
+        return Err(Error::empty("to").hint(HINT));
     }
     text.parse::<AgentName>().map(|name| name.agent).map_err(|error| {
         match Agent::with_any_name(text) {

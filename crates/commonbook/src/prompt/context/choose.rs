@@ -25,43 +25,16 @@ use crate::model::case::CaseKey;
 use crate::prompt::block::{PromptBlock, PromptSection};
 use crate::prompt::item::{PromptEntry, PromptItem};
 use commonbook_text::fence::{Fence, RULES_NOTE};
+use commonbook_text::sanitize;
 use commonbook_text::sanitize::shown_name;
 use commonbook_text::terms::composed;
 use commonbook_text::tokens::{self, TokenBudget};
-use commonbook_text::{sanitize, string_enum};
 
+pub use crate::model::delivery::{
+    CandidateReceipt, ContextDiagnostics, ContextOrigin, ContextReceipt, ContextSource,
+    OmissionReason,
+};
 pub use headlines::HeadlineSettings;
-pub use receipt::{CandidateReceipt, ContextDiagnostics, ContextOrigin, ContextReceipt};
-
-string_enum! {
-    /// The source of something that a context can include, in the order in which sources get room.
-    ContextSource {
-        /// Retractions of what the caller received.
-        Retraction = "retraction",
-        /// Handoffs that wait for the caller.
-        Handoff = "handoff",
-        /// Handoffs of the caller that ended.
-        Result = "result",
-        /// The caller's standing memory file.
-        Standing = "standing",
-        /// Memories about the user.
-        Profile = "profile",
-        /// The state of the user's task.
-        TaskContext = "task_context",
-        /// Memories of the session that the task goes on with.
-        Session = "session",
-        /// The most important memories.
-        Important = "important",
-        /// Entries of cases that the caller has not read.
-        Entry = "entry",
-        /// Memories in a contradiction that is new to the session.
-        Contradiction = "contradiction",
-        /// Memories found by the task.
-        Relevant = "relevant",
-        /// Memories of other agents that are new to the session.
-        News = "news",
-    }
-}
 
 /// The order of the sources in a text: what is the same from turn to turn stands first.
 const TEXT_ORDER: [ContextSource; 12] = [
@@ -94,28 +67,6 @@ const LAST_SESSION: &str = "Earlier work, the oldest first";
 /// The place of a source in a text.
 fn text_place(source: ContextSource) -> usize {
     TEXT_ORDER.iter().position(|other| *other == source).unwrap_or(TEXT_ORDER.len())
-}
-
-string_enum! {
-    /// Why something was left out.
-    OmissionReason {
-        /// The caller's settings turn contexts off.
-        Disabled = "disabled",
-        /// It is quarantined.
-        Quarantine = "quarantine",
-        /// A newer memory or entry superseded it.
-        Superseded = "superseded",
-        /// Another candidate says the same.
-        Duplicate = "duplicate",
-        /// The session has heard it, and it is unchanged.
-        Repeated = "repeated",
-        /// It does not stand out enough to come in full.
-        Threshold = "threshold",
-        /// The maximum was reached before it.
-        Maximum = "maximum",
-        /// It does not fit into the budget.
-        Budget = "budget",
-    }
 }
 
 /// Something that a context can include.

@@ -10,7 +10,7 @@ use super::driver::ToSql;
 use super::memory::{self, MEMORY_COLUMNS};
 use crate::base::error::Result;
 use crate::model::access::{Audience, Sight, StoredMemory};
-use crate::prompt::briefing::{BriefingItem, BriefingKey, BriefingRecord, MemoryCensus};
+use crate::model::delivery::{BriefingItem, BriefingKey, BriefingRecord, MemoryCensus};
 
 /// Current memories, as the index `memory_important` has them.
 const CURRENT: &str = "m.deleted_at IS NULL AND m.superseded_by IS NULL AND m.archived_at IS NULL \

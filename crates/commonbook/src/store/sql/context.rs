@@ -15,8 +15,8 @@ use crate::base::id::ContextId;
 use crate::model::access::{ItemKind, Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::case::Case;
+use crate::model::delivery::{ContextFilter, ContextRecord};
 use crate::model::workspace::Workspace;
-use crate::prompt::context::{ContextFilter, ContextRecord};
 
 /// The contexts of a sight: the index to read, and the rule of [`Sight::sees_work`] for a row `c`.
 /// The conformance suite proves the two equal. The person reads those of every agent; another

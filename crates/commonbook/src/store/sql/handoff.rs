@@ -18,11 +18,11 @@ use crate::model::agent::Agent;
 use crate::model::checkpoint::OpenHandoff;
 use crate::model::collaboration::{EdgeFilter, HandoffEdge};
 use crate::model::handoff::choose::MemoryExclusion;
+use crate::model::handoff::package::read_memory;
 use crate::model::handoff::{Handoff, HandoffFilter, HandoffMemory, HandoffSide, HandoffStatus};
+use crate::model::handoff::{HandoffPackage, PackResult};
 use crate::model::memory::{MemoryChange, MemoryChangeKind};
 use crate::model::workspace::Workspace;
-use crate::prompt::handoff::stored::read_memory;
-use crate::prompt::handoff::{HandoffPackage, PackResult};
 
 /// The rule of [`Sight::can_see`] for a row `h`. The conformance suite proves the two equal.
 pub(super) const SEEN_HANDOFF: &str = "\

@@ -13,10 +13,10 @@ use crate::base::id::{MemoryId, OperationId};
 use crate::model::access::{ItemKind, Sight, StoredMemory};
 use crate::model::agent::Agent;
 use crate::model::caller::Caller;
+use crate::model::delivery::ContextRecord;
 use crate::model::knowledge::{CASE_ORIGIN, KnowledgeRecord};
 use crate::model::memory::{Memory, RetractionNotice};
 use crate::model::workspace::Workspace;
-use crate::prompt::context::ContextRecord;
 
 /// The rows of knowledge. A stored context records what its text told.
 impl Tx<'_> {

@@ -13,10 +13,10 @@ use super::row::{encode_json, text, time};
 use crate::base::error::Result;
 use crate::base::id::MemoryId;
 use crate::model::access::{Sight, StoredMemory};
+use crate::model::delivery::ContextRecord;
 use crate::model::memory::{Memory, MemoryUsage, UsageKind, UsagePosition};
 use crate::model::search::{MemoryFilter, MemoryRef};
 use crate::model::workspace::Workspace;
-use crate::prompt::context::ContextRecord;
 
 /// Counts to add, by memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
-use super::{BRIEF_HEADINGS, BriefSection, HandoffPackage};
+use super::BriefSection;
 use crate::base::id::{EntityId, MemoryId, handle};
-use crate::prompt::item::PromptItem;
+use crate::model::delivery::PromptItem;
 
 /// A value in the present format, or rendered text.
 #[derive(Deserialize)]
@@ -42,34 +42,12 @@ pub(super) fn read_entities<'de, D: Deserializer<'de>>(
 
 /// The item of a memory in a package, from its stored text; `None` if a purge has emptied it.
 #[must_use]
-pub fn read_memory(id: MemoryId, stored: &str, made_at: Timestamp) -> Option<PromptItem> {
+pub(crate) fn read_memory(id: MemoryId, stored: &str, made_at: Timestamp) -> Option<PromptItem> {
     if stored.is_empty() {
         return None;
     }
     let item = serde_json::from_str(stored).ok();
     Some(item.unwrap_or_else(|| item_of(id.to_string(), stored, made_at)))
-}
-
-impl HandoffPackage {
-    /// The package of a handoff that a file brought: no heading and no head of its items is in the file's
-    /// words.
-    #[must_use]
-    pub fn as_of_file(self) -> Self {
-        let heading = |section: &BriefSection| {
-            let known = BRIEF_HEADINGS.iter().find(|known| section.heading.starts_with(**known));
-            known.map_or_else(|| "Text".to_owned(), |known| (*known).to_owned())
-        };
-        let brief = self.brief.into_iter();
-        let brief = brief.map(|section| BriefSection { heading: heading(&section), ..section });
-        let entities = self.entities.into_iter().map(|(id, item)| (id, item.as_of_file()));
-        let memories = self.memories.into_iter().map(|(id, item)| (id, item.as_of_file()));
-        Self {
-            brief: brief.collect(),
-            entities: entities.collect(),
-            memories: memories.collect(),
-            ..self
-        }
-    }
 }
 
 /// The item of a rendered text: kind and author from its first line.
