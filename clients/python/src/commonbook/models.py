@@ -2448,7 +2448,7 @@ class ErrorDetail(TypedDict):
     """
     code: NotRequired[str]
     """
-    A more specific code than the kind: `ownership_mismatch`, or `unwritable_store` for a store that can only be read.
+    A more specific code than the kind: `ownership_mismatch`; `unwritable_store` for a store that can only be read; `missing_field`, `empty_field` or `no_object` for what is wrong with `field`.
     """
     field: NotRequired[str]
     """

@@ -1171,7 +1171,7 @@ export interface components {
         ErrorDetail: {
             /** @description The kind of the error. */
             kind: components["schemas"]["ErrorKind"];
-            /** @description A more specific code than the kind: `ownership_mismatch`, or `unwritable_store` for a store that can only be read. */
+            /** @description A more specific code than the kind: `ownership_mismatch`; `unwritable_store` for a store that can only be read; `missing_field`, `empty_field` or `no_object` for what is wrong with `field`. */
             code?: string;
             /** @description The field of the request that is wrong. */
             field?: string;

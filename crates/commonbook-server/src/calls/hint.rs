@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use commonbook::base::error::{Error, NAMELESS_OWNER_HINT, REQUEST_SHAPE_HINT};
+use commonbook::base::error::{Error, ErrorCode, NAMELESS_OWNER_HINT, REQUEST_SHAPE_HINT};
 use commonbook::verbs::names;
 
 use crate::calls::verb::{self, ACTION, JoinedTool, ToolSelection, Verb, VerbCommandName};
@@ -97,24 +97,21 @@ fn nameless_owner_hint(error: &Error, door: HintDoor<'_>) -> String {
 /// The message of an error for a person who typed this command: a field of the request has the name of
 /// its flag.
 pub(crate) fn message_in_flags(error: &Error, command: &TypedCommand) -> String {
-    if let Some(flag) = error.missing_field().and_then(|field| command.flag_of(field)) {
-        return match flag.as_str() {
-            "reason" => "say why: --reason \"…\"".to_owned(),
-            _ => format!("--{flag} is missing"),
-        };
-    }
-    let reason = error.reason();
     let flag = error.field.as_deref().and_then(|field| command.flag_of(field));
-    let Some(flag) = flag.filter(|_| reason != error.message) else { return error.message.clone() };
-    if flag == "reason" && reason == "must not be empty" {
-        return "say why: --reason \"…\"".to_owned();
-    }
-    match reason.strip_suffix(" needs this field") {
-        Some(needing) => format!("{needing} needs --{flag} \"…\""),
-        None if reason.ends_with("expected an object") => {
+    let Some(flag) = flag else { return error.message.clone() };
+    // The message of a field names it first, but for one that serde misses.
+    let reason = Some(error.reason()).filter(|reason| *reason != error.message);
+    match (error.code, reason) {
+        (Some(ErrorCode::MissingField | ErrorCode::EmptyField), _) if flag == "reason" => {
+            "say why: --reason \"…\"".to_owned()
+        }
+        (Some(ErrorCode::MissingField), None) => format!("--{flag} is missing"),
+        (Some(ErrorCode::MissingField), Some(reason)) => format!("--{flag} is missing: {reason}"),
+        (Some(ErrorCode::NoObject), _) => {
             format!("--{flag} takes JSON: '{{\"version\": \"17\"}}'")
         }
-        None => format!("--{flag}: {reason}"),
+        (_, Some(reason)) => format!("--{flag}: {reason}"),
+        (_, None) => error.message.clone(),
     }
 }
 
@@ -370,23 +367,28 @@ mod tests {
     #[test]
     fn an_error_at_the_command_line_names_flags() {
         let plain = |message: &str| Error::new(ErrorKind::Invalid, message);
+        let lacks = |field: &str| {
+            plain(&format!("missing field `{field}`"))
+                .with_field(field)
+                .with_code(ErrorCode::MissingField)
+        };
         let typed = |words: &str| {
             let words = format!("commonbook {words}");
             crate::typed_command(&words.split(' ').map(Into::into).collect::<Vec<_>>())
         };
         let table = [
-            ("retract", plain("missing field `reason`"), "say why: --reason \"…\""),
+            ("retract", lacks("reason"), "say why: --reason \"…\""),
+            ("retract", Error::empty("reason"), "say why: --reason \"…\""),
             (
                 "contradictions resolve",
-                Error::invalid("context", "keep_both needs this field"),
-                "keep_both needs --context \"…\"",
+                Error::missing("context", "keep_both needs this field"),
+                "--context is missing: keep_both needs this field",
             ),
+            ("handoff create", lacks("task"), "missing field `task`"),
             (
                 "save",
-                Error::invalid(
-                    "metadata",
-                    "invalid type: string \"version=17\", expected an object",
-                ),
+                Error::invalid("metadata", "invalid type: string, expected an object")
+                    .with_code(ErrorCode::NoObject),
                 "--metadata takes JSON: '{\"version\": \"17\"}'",
             ),
             (
@@ -396,7 +398,7 @@ mod tests {
             ),
             // What has no flag keeps its name.
             ("show", Error::invalid("id", "\"nope\" is no id"), "id: \"nope\" is no id"),
-            ("save", plain("missing field `text`"), "missing field `text`"),
+            ("save", lacks("text"), "missing field `text`"),
             ("save", plain("no space is left"), "no space is left"),
         ];
         for (command, error, message) in table {

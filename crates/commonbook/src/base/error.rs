@@ -93,6 +93,43 @@ impl From<UnknownName> for Error {
     }
 }
 
+/// What is wrong, more exactly than the kind says, where a caller or a door does something about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorCode {
+    /// Another agent owns what the caller tried to change.
+    OwnershipMismatch,
+    /// This process may only read the store.
+    UnwritableStore,
+    /// The request lacks the field.
+    MissingField,
+    /// The field has a text without a word.
+    EmptyField,
+    /// The field has to be a JSON object.
+    NoObject,
+}
+
+impl ErrorCode {
+    const ALL: [Self; 5] = [
+        Self::OwnershipMismatch,
+        Self::UnwritableStore,
+        Self::MissingField,
+        Self::EmptyField,
+        Self::NoObject,
+    ];
+
+    /// The code's name in responses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OwnershipMismatch => "ownership_mismatch",
+            Self::UnwritableStore => "unwritable_store",
+            Self::MissingField => "missing_field",
+            Self::EmptyField => "empty_field",
+            Self::NoObject => "no_object",
+        }
+    }
+}
+
 /// The owner of what another agent tried to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnershipMismatch {
@@ -116,8 +153,8 @@ pub struct Error {
     pub field: Option<String>,
     /// Set if the caller tried to change what another agent owns.
     pub mismatch: Option<Box<OwnershipMismatch>>,
-    /// Whether it is of a store that this process may only read.
-    pub is_unwritable: bool,
+    /// What is wrong more exactly, if there is a code for it.
+    pub code: Option<ErrorCode>,
     /// The seconds to wait before the same request can succeed, if known.
     pub retry_after: Option<NonZeroU32>,
     /// The underlying error; for the log, never in a response.
@@ -134,7 +171,7 @@ impl Error {
             hint: None,
             field: None,
             mismatch: None,
-            is_unwritable: false,
+            code: None,
             retry_after: None,
             cause: None,
         }
@@ -143,6 +180,17 @@ impl Error {
     /// An error about one field of the request.
     pub fn invalid(field: &str, reason: impl Into<String>) -> Self {
         Self::new(ErrorKind::Invalid, format!("{field}: {}", reason.into())).with_field(field)
+    }
+
+    /// An error about a field that the request lacks; the reason says what needs it.
+    pub fn missing(field: &str, reason: impl Into<String>) -> Self {
+        Self::invalid(field, reason).with_code(ErrorCode::MissingField)
+    }
+
+    /// An error about a field whose text has no word.
+    #[must_use]
+    pub fn empty(field: &str) -> Self {
+        Self::invalid(field, "must not be empty").with_code(ErrorCode::EmptyField)
     }
 
     /// An error about a field that exceeds its limit, in `unit`.
@@ -190,7 +238,7 @@ impl Error {
             owner: owner.to_owned(),
             caller: caller.to_owned(),
         }));
-        error
+        error.with_code(ErrorCode::OwnershipMismatch)
     }
 
     /// The reason without the field that [`Self::invalid`] puts before it.
@@ -204,7 +252,7 @@ impl Error {
     /// The field that a request lacks, if that is the error.
     #[must_use]
     pub fn missing_field(&self) -> Option<&str> {
-        self.message.strip_prefix("missing field `")?.strip_suffix('`')
+        self.field.as_deref().filter(|_| self.code == Some(ErrorCode::MissingField))
     }
 
     /// The error of a part of a request, whose field stands at `place`: `entries[3]`. Without a field it stays as it is.
@@ -222,6 +270,12 @@ impl Error {
         self
     }
 
+    /// Sets what is wrong more exactly.
+    #[must_use]
+    pub fn with_code(self, code: ErrorCode) -> Self {
+        Self { code: Some(code), ..self }
+    }
+
     /// Sets the next step.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -236,20 +290,13 @@ impl Error {
         self
     }
 
-    /// A more specific code than the kind, if there is one.
-    #[must_use]
-    pub fn code(&self) -> Option<&'static str> {
-        let unwritable = self.is_unwritable.then_some(UNWRITABLE_CODE);
-        self.mismatch.as_ref().map(|_| "ownership_mismatch").or(unwritable)
-    }
-
     /// The response for this error.
     #[must_use]
     pub fn body(&self, request_id: Option<String>) -> ErrorBody {
         ErrorBody {
             error: ErrorDetail {
                 kind: self.kind,
-                code: self.code().map(str::to_owned),
+                code: self.code.map(|code| code.name().to_owned()),
                 field: self.field.clone(),
                 message: self.message.clone(),
                 hint: self.hint.clone(),
@@ -274,8 +321,8 @@ pub struct ErrorBody {
 pub struct ErrorDetail {
     /// The kind of the error.
     pub kind: ErrorKind,
-    /// A more specific code than the kind: `ownership_mismatch`, or `unwritable_store` for a store that can
-    /// only be read.
+    /// A more specific code than the kind: `ownership_mismatch`; `unwritable_store` for a store that can
+    /// only be read; `missing_field`, `empty_field` or `no_object` for what is wrong with `field`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The field of the request that is wrong.
@@ -310,24 +357,23 @@ impl From<ErrorDetail> for Error {
             hint: detail.hint,
             field: detail.field,
             mismatch: mismatch.map(|(owner, caller)| Box::new(OwnershipMismatch { owner, caller })),
-            is_unwritable: detail.code.as_deref() == Some(UNWRITABLE_CODE),
+            code: ErrorCode::ALL
+                .into_iter()
+                .find(|code| detail.code.as_deref() == Some(code.name())),
             retry_after: detail.retry_after,
             cause: None,
         }
     }
 }
 
-/// The code of the error about a store that this process may only read.
-const UNWRITABLE_CODE: &str = "unwritable_store";
-
 impl Error {
     /// The error of a write to a store that this process may only read: on a read-only disk, or of another user.
     #[must_use]
     pub fn unwritable_store() -> Self {
         let message = "the store cannot be written by this user";
-        let error = Self::new(ErrorKind::Unavailable, message)
-            .hint("Write as the user that owns the home; commands that read, and `export`, work.");
-        Self { is_unwritable: true, ..error }
+        Self::new(ErrorKind::Unavailable, message)
+            .hint("Write as the user that owns the home; commands that read, and `export`, work.")
+            .with_code(ErrorCode::UnwritableStore)
     }
 }
 
@@ -337,7 +383,7 @@ impl Error {
 /// Every other error of the write.
 pub fn unless_unwritable<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
-        Err(error) if error.is_unwritable => {
+        Err(error) if error.code == Some(ErrorCode::UnwritableStore) => {
             tracing::debug!(%error, "a reader goes on without this write");
             Ok(None)
         }
@@ -367,7 +413,7 @@ mod tests {
     #[test]
     fn a_store_that_can_only_be_read_is_known_by_its_code_in_any_words_and_process() {
         let error = Error::unwritable_store();
-        assert_eq!(error.code(), Some(UNWRITABLE_CODE));
+        assert_eq!(error.code, Some(ErrorCode::UnwritableStore));
         let sent = Error::from(error.body(None).error);
         let reworded = Error { message: "le magasin".to_owned(), ..sent.clone() };
         let same_words = Error::new(ErrorKind::Unavailable, sent.message.clone());

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::base::clock::Timestamp;
-use crate::base::error::{Error, ErrorKind, REQUEST_SHAPE_HINT, Result};
+use crate::base::error::{Error, ErrorCode, ErrorKind, REQUEST_SHAPE_HINT, Result};
 use crate::base::id::{
     DELETION_HANDLE_CHARS_MIN, DELETION_HANDLE_PATTERN, HANDLE_CHARS_MIN, HANDLE_PATTERN,
     parse_handle,
@@ -107,12 +107,20 @@ fn wrong_request(value: &Value, error: &serde_json::Error, refusal: Refusal) -> 
     let plain = in_plain_types(near.as_deref().unwrap_or(plain));
     let missing = plain.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
     let wrong = match (path.as_str(), missing) {
-        ("", Some(field)) => Error::new(ErrorKind::Invalid, plain.as_str()).with_field(field),
+        ("", Some(field)) => Error::new(ErrorKind::Invalid, plain.as_str())
+            .with_field(field)
+            .with_code(ErrorCode::MissingField),
         ("", None) => Error::new(ErrorKind::Invalid, plain),
+        (path, _) if plain.ends_with(EXPECTED_OBJECT) => {
+            Error::invalid(path, plain).with_code(ErrorCode::NoObject)
+        }
         (path, _) => Error::invalid(path, plain),
     };
     wrong.hint(REQUEST_SHAPE_HINT)
 }
+
+/// The end of the reason where a field has to be an object.
+const EXPECTED_OBJECT: &str = "expected an object";
 
 /// The words of JSON for the types that serde names in the words of Rust.
 const PLAIN_TYPES: [(&str, &str); 10] = [
@@ -122,7 +130,7 @@ const PLAIN_TYPES: [(&str, &str); 10] = [
     ("expected usize", "expected a whole number from 0"),
     ("expected i64", "expected a whole number"),
     ("expected f64", "expected a number"),
-    ("expected a map", "expected an object"),
+    ("expected a map", EXPECTED_OBJECT),
     ("expected a sequence", "expected a list"),
     ("invalid type: map,", "invalid type: an object,"),
     ("invalid type: sequence,", "invalid type: a list,"),
@@ -435,7 +443,7 @@ pub fn is_blank(text: &str) -> bool {
 pub fn line(field: &str, text: &str, limit: usize) -> Result<String> {
     let text = text.trim();
     if is_blank(text) {
-        return Err(Error::invalid(field, "must not be empty"));
+        return Err(Error::empty(field));
     }
     refuse_control_characters(field, text)?;
     if text.contains(['\n', '\r']) {

@@ -1,5 +1,6 @@
 //! Memories: the record, and what its author may choose.
 
+mod admission;
 mod change;
 mod difference;
 mod marks;
@@ -16,6 +17,7 @@ mod subject;
 mod update;
 mod usage;
 
+pub use admission::AdmittedMemory;
 pub use change::{MemoryChange, MemoryChangeKind, says_same};
 pub use difference::{
     DiffMemories, FieldDifference, MemoryDifference, field_differences, state_differences,
@@ -261,8 +263,7 @@ impl Memory {
     /// `invalid` or `too_large`, with the field.
     pub fn check(&self) -> Result<()> {
         if input::is_blank(&self.text) {
-            return Err(Error::invalid("text", "must not be empty")
-                .hint("Put what is to be remembered into `text`."));
+            return Err(Error::empty("text").hint("Put what is to be remembered into `text`."));
         }
         let bytes_max = self.text_bytes_max();
         if self.text.len() > bytes_max {

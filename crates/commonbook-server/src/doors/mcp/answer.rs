@@ -494,7 +494,7 @@ pub(super) fn error_result(error: &Error, tools: &ToolSelection) -> CallToolResu
 
 /// `forbidden (ownership_mismatch): this memory belongs to 'ann', and you are 'bob'. To keep …`
 fn error_text(error: &Error) -> String {
-    let code = error.code().map(|code| format!(" ({code})")).unwrap_or_default();
+    let code = error.code.map(|code| format!(" ({})", code.name())).unwrap_or_default();
     let field = error.field.as_deref().filter(|field| !error.message.contains(*field));
     let field = field.map(|field| format!(" (argument {field})")).unwrap_or_default();
     let hint = error.hint.as_deref().map(|hint| format!(". {hint}")).unwrap_or_default();

@@ -299,7 +299,7 @@ impl NewEntry {
     ) -> Result<Memory> {
         let summary = self.summary.trim();
         if input::is_blank(summary) {
-            return Err(Error::invalid("summary", "must not be empty")
+            return Err(Error::empty("summary")
                 .hint("Say in one or two sentences what the other agents have to know."));
         }
         if self.supersedes.len() > limits::ENTRIES {

@@ -152,7 +152,7 @@ impl ResolveContradiction {
                 return Err(Error::invalid(field, reason).hint("Leave it out."));
             }
             if !is_set && self.resolution == resolution {
-                return Err(Error::invalid(field, format!("{resolution} needs this field")).hint(
+                return Err(Error::missing(field, format!("{resolution} needs this field")).hint(
                     match resolution {
                         ContradictionResolution::KeepBoth => {
                             "Say in which context each of the two memories holds."

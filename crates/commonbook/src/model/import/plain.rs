@@ -56,7 +56,7 @@ pub(super) fn turn_of(line: Value) -> Result<ConversationTurn> {
         return Ok(ConversationTurn { state, ..ConversationTurn::default() });
     }
     let text = take(&mut rest, &TEXT_FIELDS, text_of).ok_or_else(|| {
-        Error::invalid("text", "missing field `text`")
+        Error::missing("text", "missing field `text`")
             .hint("Give the text as `text`, `content` or `memory`.")
     })?;
     state.is_private |= is_marked_private(&text);

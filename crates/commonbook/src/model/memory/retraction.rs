@@ -143,8 +143,7 @@ impl RetractMemory {
     pub fn retraction(&self, caller: &Caller, now: Timestamp) -> Result<Retraction> {
         let reason = input::line("reason", &self.reason, limits::RETRACTION_CHARS)?;
         if reason.trim().is_empty() {
-            return Err(Error::invalid("reason", "must not be empty")
-                .hint("Say in one sentence why the memory is wrong."));
+            return Err(Error::empty("reason").hint("Say in one sentence why the memory is wrong."));
         }
         // Every agent that received the memory reads the reason, and nobody reviews it before.
         if let Some(found) = injection::reasons(&reason).first() {

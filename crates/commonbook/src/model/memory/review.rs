@@ -59,7 +59,7 @@ impl AppealMemory {
     pub fn appeal(&self, now: Timestamp) -> Result<ReleaseAppeal> {
         let reason = input::line("reason", &self.reason, limits::APPEAL_CHARS)?;
         if reason.trim().is_empty() {
-            return Err(Error::invalid("reason", "must not be empty")
+            return Err(Error::empty("reason")
                 .hint("Say in one sentence why other agents should read the memory."));
         }
         let reason = secrets::redact(&reason).text.chars().take(limits::APPEAL_CHARS).collect();

@@ -110,7 +110,7 @@ impl StandingDocument {
         let text = item_line(text);
         let section = item_line(section.trim_start_matches('#'));
         if !text.contains(char::is_alphanumeric) {
-            return Err(Error::invalid("text", "must not be empty"));
+            return Err(Error::empty("text"));
         }
         if section.is_empty() || section.chars().count() > limits::TITLE_CHARS {
             return Err(Error::invalid("section", "expected a short line"));
