@@ -9,6 +9,19 @@
 //! - **A read is a snapshot**, and sees every write that was answered before it began.
 //! - **Sight is in the query.** Every method that reads memories for a caller takes a [`Sight`](crate::model::access::Sight), and
 //!   neither returns nor counts what is out of sight.
+//!   ```compile_fail,E0061
+//!   # use commonbook::{base::{error::Result, id::MemoryId}, model::access::StoredMemory, store::Tx};
+//!   fn read(tx: &Tx<'_>, id: MemoryId) -> Result<Option<StoredMemory>> {
+//!       tx.memory(id)
+//!   }
+//!   ```
+//!   A query without a sight does not compile; with one it does:
+//!   ```
+//!   # use commonbook::{base::{error::Result, id::MemoryId}, model::access::{Sight, StoredMemory}, store::Tx};
+//!   fn read(tx: &Tx<'_>, sight: &Sight, id: MemoryId) -> Result<Option<StoredMemory>> {
+//!       tx.memory(sight, id)
+//!   }
+//!   ```
 //! - **What is out of sight costs nothing.** A query in a [`Sight`](crate::model::access::Sight) reads the same rows whether or
 //!   not others keep something out of that sight; [`Tx::work`] shows it where the engine
 //!   counts.

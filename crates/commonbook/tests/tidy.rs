@@ -201,6 +201,11 @@ fn the_library_imports_downwards() {
     nowhere(folder(&["base", "model"]), &model, "The model imports the model and the ground.");
     nowhere(folder(&["prompt"]), &model[1..], "A prompt is written from plain data.");
     nowhere(
+        folder(&["store", "index"]),
+        &["crate::prompt"],
+        "What was told is data of model/delivery.rs; only a verb writes a text.",
+    );
+    nowhere(
         folder(&["store"]),
         &["crate::index", "crate::verbs"],
         "A store calls nothing above it.",
@@ -281,6 +286,19 @@ fn a_vault_is_a_client_of_verbs() {
 fn a_verb_takes_its_sight_by_what_it_does() {
     let mend = "Take Sight::reading, reading_at_home, writing, consulting or reviewing: they ask the token's scopes.";
     nowhere(folder(&["verbs"]), &["Sight::of(", "Sight::at_home("], mend);
+}
+
+#[test]
+fn a_verb_writes_through_the_gates() {
+    let ops = ["verbs/ops/", "verbs/import.rs"].map(|place| format!("{LIBRARY}{place}"));
+    let others = |source: &Source| {
+        folder(&["verbs"])(source) && !ops.iter().any(|place| source.path.starts_with(place))
+    };
+    let mend = "Use write_once, or Commonbook::write_as: they note the caller.";
+    nowhere(others, &["store.write_as("], mend);
+    let gate = format!("{LIBRARY}verbs/memory/write.rs");
+    let others = |source: &Source| folder(&["verbs"])(source) && source.path != gate;
+    nowhere(others, &["AdmittedMemory::judged("], "The gate alone says that words passed it.");
 }
 
 #[test]

@@ -149,10 +149,8 @@ impl Commonbook {
             let ids: Vec<MemoryId> = fitting.iter().map(|memory| memory.id).collect();
             let (operation, action, selection) =
                 (operation.clone(), action.clone(), selection.clone());
-            let (caller, sight) = (caller.clone(), sight.clone());
-            let by = caller.clone();
-            let done = self.store.write_as(&by, move |tx| {
-                tx.note_agent_seen(&caller, now)?;
+            let sight = sight.clone();
+            let done = self.write_as(caller, now, move |tx, caller| {
                 tx.put_bulk_operation(&operation)?;
                 let mut done = Vec::new();
                 for id in &ids {
@@ -160,7 +158,7 @@ impl Commonbook {
                     let Some(memory) = tx.memory(&sight, *id)? else { continue };
                     let fits = selection.fits(&memory) && action.changes_memory(&memory);
                     if fits && action.has_place(tx, &memory)? {
-                        let after = action.apply_to_memory(tx, &caller, &memory, now)?;
+                        let after = action.apply_to_memory(tx, caller, &memory, now)?;
                         let owner = memory.owner.clone();
                         let item = BulkItem { memory: *id, owner, revision: after.revision };
                         tx.add_bulk_item(&operation, &item)?;
@@ -214,16 +212,15 @@ impl Commonbook {
         let mut result = BulkResult { operation: Some(id), ..BulkResult::default() };
         let mut any = false;
         loop {
-            let (operation, caller, sight) = (operation.clone(), caller.clone(), sight.clone());
-            let by = caller.clone();
-            let (taken, done) = self.store.write_as(&by, move |tx| {
+            let (operation, sight) = (operation.clone(), sight.clone());
+            let (taken, done) = self.write_as(caller, now, move |tx, caller| {
                 let taken = tx.take_bulk_items(&operation, BULK_BATCH_MAX)?;
                 let mut done = Vec::new();
                 for item in &taken {
                     let Some(memory) = tx.memory(&sight, item.memory)? else { continue };
                     if memory.revision == item.revision {
                         if operation.kind == BulkKind::Consolidated {
-                            consolidation::take_back(tx, &caller, &memory, now)?;
+                            consolidation::take_back(tx, caller, &memory, now)?;
                             done.push(memory);
                             continue;
                         }
@@ -239,8 +236,7 @@ impl Commonbook {
                         if tx.path_holder(&after)?.is_some() {
                             continue;
                         }
-                        MemoryChange { kind, fields, caller: &caller, now }
-                            .write(tx, &memory, after)?;
+                        MemoryChange { kind, fields, caller, now }.write(tx, &memory, after)?;
                         done.push(memory);
                     }
                 }
@@ -256,9 +252,10 @@ impl Commonbook {
             }
         }
         if operation.kind == BulkKind::Consolidated {
-            let (operation, agent) = (operation.clone(), caller.agent.clone());
-            let undo = move |tx: &mut Tx<'_>| undo_merges(tx, &operation, &agent, now);
-            let entities = self.store.write_as(caller, undo)?;
+            let operation = operation.clone();
+            let entities = self.write_as(caller, now, move |tx, caller| {
+                undo_merges(tx, &operation, &caller.agent, now)
+            })?;
             result.memories += entities;
             any |= entities > 0;
         }

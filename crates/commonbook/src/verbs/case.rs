@@ -102,11 +102,9 @@ impl Commonbook {
             let texts: Vec<String> = drafts.iter().map(|draft| draft.memory.full_text()).collect();
             let basis = FoundBasis::find(tx, scope, &claim, &texts.join("\n"))?;
             let appended = append(tx, caller, case, &drafts, now)?;
-            for entry in &appended.entries {
-                let derived = DerivedId::Memory(entry.entry_id);
-                basis.record(tx, &caller.workspace, derived, now)?;
-            }
-            Ok(AppendResult { stale: basis.stale, ..appended })
+            let derived = appended.entries.iter().map(|entry| DerivedId::Memory(entry.entry_id));
+            let stale = basis.record(tx, &caller.workspace, derived, now)?;
+            Ok(AppendResult { stale, ..appended })
         })?;
         Ok(once.answer)
     }

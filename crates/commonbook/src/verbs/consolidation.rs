@@ -235,7 +235,7 @@ impl ConsolidationJob<'_> {
                     ("seconds", json!(result.seconds)),
                 ]);
         let lease = lease.clone();
-        self.book.store.write_as(self.caller, move |tx| {
+        self.book.write_as(self.caller, now, move |tx, _| {
             if !tx.finish_consolidation(&lease, now)? {
                 return Err(lost_lease());
             }
@@ -463,14 +463,13 @@ impl ConsolidationJob<'_> {
         };
         let steps: Vec<(PlanStep, MemoryId)> =
             batch.iter().map(|step| (step.clone(), MemoryId::new(&*self.book.ids, now))).collect();
-        let (lease, caller, sight) = (lease.clone(), self.caller.clone(), self.sight.clone());
-        self.book.store.write_as(self.caller, move |tx| {
+        let (lease, sight) = (lease.clone(), self.sight.clone());
+        self.book.write_as(self.caller, now, move |tx, caller| {
             if !tx.renew_consolidation(&lease, lease_end(now))? {
                 return Err(lost_lease());
             }
-            tx.note_agent_seen(&caller, now)?;
             tx.put_bulk_operation(&operation)?;
-            let scope = BatchScope { caller: &caller, sight: &sight, operation: &operation, now };
+            let scope = BatchScope { caller, sight: &sight, operation: &operation, now };
             let mut done = Vec::new();
             for (step, id) in &steps {
                 scope.run(tx, step, *id, &mut done)?;

@@ -379,18 +379,16 @@ impl Commonbook {
         kept: &ContextRecord,
         items: Vec<BriefingItem>,
     ) -> Result<()> {
-        let (by, sight, kept) = (caller, sight.clone(), kept.clone());
-        let caller = by.clone();
-        self.store.write_as(by, move |tx| {
-            begin_session(tx, &caller, kept.at)?;
+        let (sight, kept) = (sight.clone(), kept.clone());
+        self.write_as(caller, kept.at, move |tx, caller| {
+            begin_session(tx, caller, kept.at)?;
             // All anonymous callers share one name, and would see each other's events.
             if caller.agent.is_anonymous() {
                 let kept = receipt_without_forgotten(tx, &kept)?;
                 return tx.put_context(&kept);
             }
-            tx.note_agent_seen(&caller, kept.at)?;
-            Self::note_context_items(tx, &caller, &sight, &items, kept.at)?;
-            note_results_told(tx, &caller, &items, kept.at)?;
+            Self::note_context_items(tx, caller, &sight, &items, kept.at)?;
+            note_results_told(tx, caller, &items, kept.at)?;
             record_context(tx, &kept)
         })
     }

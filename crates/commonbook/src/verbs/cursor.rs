@@ -93,12 +93,10 @@ impl Commonbook {
             return self.store.read(|tx| look(tx).map(|(answer, _)| answer));
         }
         may_mark(caller)?;
-        let (caller, now) = (caller.clone(), self.clock.now());
-        let by = caller.clone();
-        self.store.write_as(&by, move |tx| {
+        let now = self.clock.now();
+        self.write_as(caller, now, move |tx, caller| {
             let (answer, (case, through)) = look(&*tx)?;
-            tx.note_agent_seen(&caller, now)?;
-            move_mark(tx, &caller, case.as_ref(), through, now)?;
+            move_mark(tx, caller, case.as_ref(), through, now)?;
             Ok(answer)
         })
     }

@@ -167,15 +167,14 @@ impl Commonbook {
                 });
             }
             let around = ForgetSurroundings { files, remaining: around };
-            let (by, selection) = (caller.clone(), selection.clone());
-            let certificate = self.store.write_as(caller, move |tx| {
-                tx.note_agent_seen(&by, now)?;
-                let plan = match plan.as_of_now(&*tx, &by)? {
+            let selection = selection.clone();
+            let certificate = self.write_as(caller, now, move |tx, by| {
+                let plan = match plan.as_of_now(&*tx, by)? {
                     Some(plan) => plan,
                     None if plans < PLANS_IN_READS => return Ok(None),
-                    None => plan_forgetting(&*tx, &by, &selection, also_quotes)?,
+                    None => plan_forgetting(&*tx, by, &selection, also_quotes)?,
                 };
-                forget_planned(tx, &by, &plan, around.clone(), id, now).map(Some)
+                forget_planned(tx, by, &plan, around.clone(), id, now).map(Some)
             })?;
             if let Some(certificate) = certificate {
                 return self.forgotten(certificate, remaining, alike);
@@ -268,12 +267,11 @@ impl Commonbook {
         request: &AllowForgotten,
     ) -> Result<ForgetCertificate> {
         self.policy.may_write(caller)?;
-        let (now, id, by) = (self.clock.now(), request.certificate, caller.clone());
+        let (now, id) = (self.clock.now(), request.certificate);
         let _writes = Sight::writing(caller)?;
-        self.store.write(move |tx| {
-            tx.note_agent_seen(&by, now)?;
+        self.write_as(caller, now, move |tx, by| {
             let found = tx.certificate(&by.workspace, id)?;
-            let found = found.filter(|certificate| may_read(&by, certificate));
+            let found = found.filter(|certificate| may_read(by, certificate));
             let mut certificate = found.ok_or_else(|| no_certificate(id))?;
             certificate.allowed_at.get_or_insert(now);
             tx.drop_tombstones(&by.workspace, id)?;
@@ -568,7 +566,7 @@ fn write_redacted(
     now: Timestamp,
 ) -> Result<()> {
     let (kind, fields) = (EventKind::MemoryUpdated, &["text"][..]);
-    let after = MemoryChange { kind, fields, caller, now }.write(tx, before, after)?;
+    let after = MemoryChange { kind, fields, caller, now }.write_cut(tx, before, after)?;
     tx.put_mentions(&after, &after.author_mentions()).map(drop)
 }
 
@@ -584,7 +582,7 @@ fn remove_forgotten(
     }
     let (kind, fields) = (EventKind::MemoryUpdated, &["text"][..]);
     let stub = StoredMemory::of(entry_without_text(memory));
-    let stub = MemoryChange { kind, fields, caller, now }.write(tx, memory, stub)?;
+    let stub = MemoryChange { kind, fields, caller, now }.write_cut(tx, memory, stub)?;
     tx.purge_derived(&stub)
 }
 

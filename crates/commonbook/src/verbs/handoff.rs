@@ -94,11 +94,11 @@ impl Commonbook {
             let basis = FoundBasis::find(tx, scope, &claim, &text)?;
             keep_handoff(tx, scope, &packed)?;
             let derived = DerivedId::Handoff(packed.handoff.id);
-            basis.record(tx, &scope.caller.workspace, derived, scope.now)?;
+            let stale = basis.record(tx, &scope.caller.workspace, [derived], scope.now)?;
             let HandoffWarnings { cycle, deep: _ } = warnings;
             let PackResult { handoff, along, behind, hint, .. } = packed;
             let result = CreateHandoffResult::of(handoff, warning);
-            Ok(CreateHandoffResult { cycle, hint, along, behind, stale: basis.stale, ..result })
+            Ok(CreateHandoffResult { cycle, hint, along, behind, stale, ..result })
         });
         if once.as_ref().is_err_and(|error| error.kind == ErrorKind::Conflict) {
             self.record_refusal(caller, handoff, now)?;
@@ -143,16 +143,16 @@ impl Commonbook {
     /// Appends the event of a handoff that the rules refuse. The write that was refused has left
     /// nothing, so this one judges again.
     fn record_refusal(&self, caller: &Caller, handoff: Handoff, now: Timestamp) -> Result<()> {
-        let (sight, actor) = (Sight::writing(caller)?, caller.agent.clone());
+        let sight = Sight::writing(caller)?;
         let rules = self.collaboration.rules;
-        self.store.write_as(caller, move |tx| {
+        self.write_as(caller, now, move |tx, caller| {
             let FoundCycle { cycle, earlier } = find_cycle(tx, &sight, &handoff)?;
             let relay = relay_length(tx, &sight, &handoff)?;
             let Err(refusal) = rules.judge(cycle.clone(), relay) else { return Ok(()) };
             let earlier = earlier.or_else(|| handoff.follows.first().copied());
             let earlier = earlier.map(|id| tx.handoff(&sight, id)).transpose()?.flatten();
             let Some(earlier) = earlier else { return Ok(()) };
-            let event = earlier.event(EventKind::HandoffRefused, &actor, now);
+            let event = earlier.event(EventKind::HandoffRefused, &caller.agent, now);
             let mut details = vec![("reason", json!(refusal.message))];
             details.extend(cycle.map(|cycle| ("cycle", json!(cycle))));
             tx.append_event(&event.with_details(&details)).map(drop)
@@ -237,8 +237,9 @@ impl Commonbook {
             let text = [before.task.as_str(), note.as_deref().unwrap_or_default()].join("\n");
             let basis = FoundBasis::find(tx, scope, &claim, &text)?;
             let handoff = take_step(tx, scope, id, HandoffStep::Complete, note.as_deref())?;
-            basis.record(tx, &handoff.workspace, DerivedId::Handoff(id), scope.now)?;
-            Ok(HandoffStepResult { handoff, stale: basis.stale })
+            let stale =
+                basis.record(tx, &handoff.workspace, [DerivedId::Handoff(id)], scope.now)?;
+            Ok(HandoffStepResult { handoff, stale })
         })?;
         Ok(once.answer)
     }

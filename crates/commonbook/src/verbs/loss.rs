@@ -24,14 +24,14 @@ impl Commonbook {
             let workspace = caller.workspace.clone();
             journals.push(JournalLoss { workspace, stored: 0, marked: 0 });
         }
-        let (agent, now) = (caller.agent.clone(), self.clock.now());
-        self.store.write_as(caller, move |tx| {
+        let now = self.clock.now();
+        self.write_as(caller, now, move |tx, caller| {
             for JournalLoss { workspace, stored, marked } in &journals {
                 let event = NewEvent::for_subject(
                     EventKind::StoreLossAccepted,
                     workspace,
                     workspace.to_string(),
-                    &agent,
+                    &caller.agent,
                     now,
                     Sharing::Shared,
                 );

@@ -13,7 +13,6 @@ use super::Commonbook;
 use super::case::{append_one, find_case};
 use super::contradiction::state::record_statements;
 use super::ops::basis::FoundBasis;
-use super::ops::forgotten::admit_memory;
 use super::ops::heirs::{ReaderAnswer, show, show_all};
 use super::ops::marks::add_contradictions;
 use super::ops::past::revision_at;
@@ -31,14 +30,14 @@ use crate::model::entity::check_labels;
 use crate::model::event::{EventKind, NewEvent};
 use crate::model::lineage::{BasisClaim, DerivedId, StaleMemory};
 use crate::model::memory::{
-    DeleteMemory, DeleteResult, DocumentPath, FolderResult, GetMemories, GetMemory, Memory,
-    MemoryAddress, MemoryAt, MemoryHistory, NoteStatements, OpenedMemories, PendingReview,
+    AdmittedMemory, DeleteMemory, DeleteResult, DocumentPath, FolderResult, GetMemories, GetMemory,
+    Memory, MemoryAddress, MemoryAt, MemoryHistory, NoteStatements, OpenedMemories, PendingReview,
     PurgeMemory, PurgeResult, RestoreMemory, RetractedTwin, RevisionHistory, SaveMemories,
     SaveMemory, SaveOutcome, SaveResult, UpdateMemory, UpdateResult, UsageKind, expect_revision,
 };
 use crate::store::Tx;
 use commonbook_text::tokens::{self, TokenBudget};
-use write::{insert, judge_with_earlier, may_supersede, supersede};
+use write::{admit, insert, may_supersede, supersede};
 
 pub(super) use earlier::find_earlier;
 use earlier::find_retracted_twin;
@@ -327,7 +326,7 @@ impl Commonbook {
                         return show(tx, sight, before);
                     }
                     access::may_keep(&after.owner, after.sharing)?;
-                    (StoredMemory::of(admit_memory(tx, &after)?), fields)
+                    (StoredMemory::of(after), fields)
                 }
             };
             let kind = EventKind::MemoryRestored;
@@ -565,10 +564,10 @@ fn keep_document(
     };
     let basis = FoundBasis::find(tx, scope, &draft.basis, &draft.memory.full_text())?;
     let after = change_memory(tx, scope, &before, replacement)?;
-    basis.record(tx, &after.workspace, DerivedId::Memory(after.id), scope.now)?;
+    let stale = basis.record(tx, &after.workspace, [DerivedId::Memory(after.id)], scope.now)?;
     let is_known = after.revision == before.revision;
     let memory = show(tx, &own, after)?;
-    Ok(SaveRecord { is_known, is_replaced: true, ..SaveRecord::of(memory, basis.stale) })
+    Ok(SaveRecord { is_known, is_replaced: true, ..SaveRecord::of(memory, stale) })
 }
 
 /// Makes a change of each document below a folder; returns the first one, and what else was changed.
@@ -605,7 +604,6 @@ fn change_memory(
         true => before.clone(),
         false => {
             access::may_keep(&after.owner, after.sharing)?;
-            let after = StoredMemory::of(admit_memory(tx, &after)?);
             let kind = EventKind::MemoryUpdated;
             MemoryChange { kind, fields: &changed, caller, now }.write(tx, before, after)?
         }
@@ -618,39 +616,40 @@ fn change_memory(
 
 fn keep_note(tx: &mut Tx<'_>, scope: WriteScope<'_>, draft: &MemoryDraft) -> Result<SaveRecord> {
     let WriteScope { caller, now, .. } = scope;
-    let mut memory = judge_with_earlier(tx, &admit_memory(tx, &draft.memory)?)?;
+    let mut memory = admit(tx, &draft.memory)?;
     let case = find_named_case(tx, caller, draft.case.as_deref())?;
     let in_field = |error: Error| error.with_field("supersedes");
     let basis = FoundBasis::find(tx, scope, &draft.basis, &memory.full_text())?;
-    let derived = DerivedId::Memory(memory.id);
+    let derived = [DerivedId::Memory(memory.id)];
     if let Some(old) = draft.supersedes {
         if memory.is_quarantined() {
             // It supersedes only when it is released; whether its author may supersede is decided
             // now.
             may_supersede(tx, caller, old, &memory).map_err(in_field)?;
-            memory.review = Some(PendingReview { supersedes: vec![old], appeal: None });
+            memory = memory.with_review(PendingReview { supersedes: vec![old], appeal: None });
         }
         let memory = insert_in(tx, caller, case, memory, now)?;
-        basis.record(tx, &memory.workspace, derived, now)?;
+        let stale = basis.record(tx, &memory.workspace, derived, now)?;
         if !memory.is_quarantined() {
             supersede(tx, caller, old, &memory, now).map_err(in_field)?;
         }
-        return Ok(SaveRecord::of(memory, basis.stale));
+        return Ok(SaveRecord::of(memory, stale));
     }
     let earlier = find_earlier(tx, caller, &memory)?;
     // What the author said before elsewhere is new to the case.
     if let Some(memory) = earlier.repeated.filter(|_| case.is_none()) {
         let memory = show(tx, &Sight::writing(caller)?, memory)?;
-        return Ok(SaveRecord { is_known: true, ..SaveRecord::of(memory, basis.stale) });
+        let stale = basis.into_stale();
+        return Ok(SaveRecord { is_known: true, ..SaveRecord::of(memory, stale) });
     }
     let retracted = find_retracted_twin(tx, caller, &memory)?;
     let memory = insert_in(tx, caller, case, memory, now)?;
-    basis.record(tx, &memory.workspace, derived, now)?;
+    let stale = basis.record(tx, &memory.workspace, derived, now)?;
     for old in &earlier.corrected {
         replace(tx, caller, old, &memory, now)?;
     }
     let superseded = earlier.corrected.into_iter().map(|old| old.id).collect();
-    Ok(SaveRecord { superseded, retracted, ..SaveRecord::of(memory, basis.stale) })
+    Ok(SaveRecord { superseded, retracted, ..SaveRecord::of(memory, stale) })
 }
 
 /// The case that a save names, by its key or by an entry of it.
@@ -679,15 +678,15 @@ fn insert_in(
     tx: &mut Tx<'_>,
     caller: &Caller,
     case: Option<Case>,
-    memory: Memory,
+    memory: AdmittedMemory,
     now: Timestamp,
 ) -> Result<Memory> {
     let Some(case) = case else {
         insert(tx, &memory, now)?;
-        return Ok(memory);
+        return Ok(memory.into_memory());
     };
     let (key, position) = (Some(case.key.clone()), Some(case.version + 1));
-    let memory = Memory { case: key, position, ..memory };
+    let memory = Memory { case: key, position, ..memory.into_memory() };
     append_one(tx, caller, case, memory.clone(), Vec::new(), now)?;
     Ok(memory)
 }

@@ -10,7 +10,6 @@ use jiff::Timestamp;
 
 use super::Commonbook;
 use super::memory::MemoryChange;
-use super::ops::forgotten::admit_memory;
 use super::ops::write_once::WriteScope;
 use super::retraction::RETRACTION_FIELDS;
 use crate::base::error::{Error, Result};
@@ -277,7 +276,7 @@ fn before_again(
             return Err(Error::conflict(reason).hint("Restore it first, with `restore_memory`."));
         }
     }
-    admit_memory(tx, &after).map(StoredMemory::of)
+    Ok(after)
 }
 
 /// What was undone, in a sentence.

@@ -13,7 +13,7 @@ use commonbook::store::{ContradictionFilter, Tx};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
+use crate::{Fresh, caller, journal, keep, memory, now, replace, with_texts};
 
 const AGENTS: [&str; 4] = ["ann", "ann/child", "bob", "anonymous"];
 const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("u2")];
@@ -94,7 +94,7 @@ fn write(
         match fate {
             Fate::Changed => {
                 let after = Memory { revision: 2, text: "egret".into(), ..memory.clone() };
-                tx.replace_memory(memory, &after)?;
+                replace(tx, memory, &after)?;
             }
             Fate::Purged => tx.purge_memory(memory)?,
             _ => {}

@@ -12,7 +12,7 @@ use commonbook::store::sqlite::SqliteStore;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use crate::{Fresh, Sqlite, keep, memory, now, with_texts};
+use crate::{Fresh, Sqlite, keep, memory, now, replace, with_texts};
 
 pub(crate) fn file(home: &Sqlite) -> PathBuf {
     home.folder().join("home/commonbook.db")
@@ -88,7 +88,7 @@ fn a_memory_restored_to_an_earlier_row_is_named() {
     store
         .write(move |tx| {
             tx.append_event(&NewEvent::of(EventKind::MemoryUpdated, &after, &after.owner, now()))?;
-            tx.replace_memory(&before, &after)
+            replace(tx, &before, &after)
         })
         .unwrap();
     assert_eq!(findings(&home), Vec::<String>::new());

@@ -14,7 +14,7 @@ use commonbook::model::workspace::Workspace;
 
 use jiff::{SignedDuration, ToSpan as _};
 
-use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
+use crate::{Fresh, caller, insert, journal, keep, memory, now, replace, with_texts};
 
 pub(crate) fn sequences_are_gapless_under_many_writers_in_two_processes(fresh: &dyn Fresh) {
     let stores = [fresh.open(), fresh.open()];
@@ -48,7 +48,7 @@ pub(crate) fn a_time_has_a_position_and_events_are_counted_in_steps(fresh: &dyn 
             .write(move |tx| {
                 let event = NewEvent::of(EventKind::MemorySaved, &given, &given.owner, at);
                 let sequence = tx.append_event(&event)?;
-                tx.insert_memory(&given, sequence)
+                insert(tx, &given, sequence)
             })
             .unwrap();
     }
@@ -234,7 +234,7 @@ pub(crate) fn a_journal_is_read_with_the_visibility_of_its_events(fresh: &dyn Fr
     let hidden = Memory { sharing: Sharing::Private, revision: 2, ..second.clone() };
     store
         .write(move |tx| {
-            tx.replace_memory(&second, &hidden)?;
+            replace(tx, &second, &hidden)?;
             tx.append_event(&NewEvent::of(
                 EventKind::MemoryUpdated,
                 &hidden,

@@ -7,7 +7,7 @@ use commonbook::model::memory::Memory;
 use commonbook::store::Store;
 
 use crate::receipts::receipt;
-use crate::{Fresh, caller, keep, memory, now};
+use crate::{Fresh, caller, keep, memory, now, replace};
 
 fn basis(derived: DerivedId, source: &Memory, context: Option<ContextId>) -> Basis {
     Basis {
@@ -36,7 +36,7 @@ fn told(store: &dyn Store, key: &ReadSetKey) -> Vec<(MemoryId, u64, u64)> {
 fn revise(store: &dyn Store, before: &Memory) -> Memory {
     let after = Memory { revision: before.revision + 1, ..before.clone() };
     let (old, new) = (before.clone(), after.clone());
-    store.write(move |tx| tx.replace_memory(&old, &new)).unwrap();
+    store.write(move |tx| replace(tx, &old, &new)).unwrap();
     after
 }
 

@@ -33,11 +33,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use commonbook::base::clock::Timestamp;
+use commonbook::base::error::Result;
 use commonbook::base::id::{CountingIds, IdSource, MemoryId};
 use commonbook::model::agent::{Agent, AgentName};
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::event::{EventKind, JournalRange, NewEvent};
-use commonbook::model::memory::{Memory, SaveMemory, Sharing};
+use commonbook::model::memory::{AdmittedMemory, Memory, SaveMemory, Sharing};
 use commonbook::model::workspace::Workspace;
 use commonbook::store::sqlite::SqliteStore;
 use commonbook::store::{Store, Tx};
@@ -226,10 +227,20 @@ pub(crate) fn memory(ids: &dyn IdSource, agent: &str, workspace: &str, text: &st
 }
 
 /// Saves a memory like the verbs do, with its event.
-pub(crate) fn keep(tx: &mut Tx<'_>, memory: &Memory) -> commonbook::base::error::Result<()> {
+pub(crate) fn keep(tx: &mut Tx<'_>, memory: &Memory) -> Result<()> {
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now());
     let sequence = tx.append_event(&event)?;
-    tx.insert_memory(memory, sequence)
+    insert(tx, memory, sequence)
+}
+
+/// Stores a memory, past the gate of the verbs.
+pub(crate) fn insert(tx: &mut Tx<'_>, memory: &Memory, sequence: u64) -> Result<()> {
+    tx.insert_memory(&AdmittedMemory::unjudged(memory.clone(), "laws of the store"), sequence)
+}
+
+/// Replaces a memory, past the gate of the verbs.
+pub(crate) fn replace(tx: &mut Tx<'_>, before: &Memory, after: &Memory) -> Result<()> {
+    tx.replace_memory(before, &AdmittedMemory::unjudged(after.clone(), "laws of the store"))
 }
 
 /// A store with these texts of one agent in workspace `x`.

@@ -6,7 +6,7 @@ use commonbook::model::event::{EventKind, NewEvent};
 use commonbook::model::memory::{Importance, ListOrder, Memory, PathPattern, Sharing};
 use commonbook::model::search::MemoryFilter;
 
-use crate::{Fresh, caller, keep, memory, now, with_texts};
+use crate::{Fresh, caller, keep, memory, now, replace, with_texts};
 
 fn sight() -> Sight {
     Sight::of(&caller("ann", "x"))
@@ -63,7 +63,7 @@ pub(crate) fn an_owner_has_one_current_memory_at_a_path(fresh: &dyn Fresh) {
     let of_ann = store.read(|tx| tx.memories_at_path(&sight(), &first.owner, &path)).unwrap();
     assert_eq!(of_ann.iter().filter(|memory| memory.user_id.is_none()).count(), 1);
     let gone = Memory { deleted_at: Some(now()), revision: 2, ..first.clone() };
-    store.write(move |tx| tx.replace_memory(&first, &gone)).unwrap();
+    store.write(move |tx| replace(tx, &first, &gone)).unwrap();
     write(&second).unwrap();
 }
 
@@ -115,8 +115,8 @@ pub(crate) fn a_replaced_memory_is_stored_as_an_earlier_revision(fresh: &dyn Fre
     let all = [first.clone(), second.clone(), third.clone()];
     store
         .write(move |tx| {
-            tx.replace_memory(&all[0], &all[1])?;
-            tx.replace_memory(&all[1], &all[2])
+            replace(tx, &all[0], &all[1])?;
+            replace(tx, &all[1], &all[2])
         })
         .unwrap();
     let (now, earlier) = store
@@ -137,7 +137,7 @@ pub(crate) fn a_revision_ends_with_the_event_of_its_change(fresh: &dyn Fresh) {
     store
         .write(move |tx| {
             for change in all.windows(2) {
-                tx.replace_memory(&change[0], &change[1])?;
+                replace(tx, &change[0], &change[1])?;
                 let event = NewEvent::of(EventKind::MemoryUpdated, &change[1], &owner, now());
                 tx.append_event(&event)?;
             }
@@ -188,7 +188,7 @@ pub(crate) fn a_purged_memory_is_in_no_row(fresh: &dyn Fresh) {
     let first = with_texts(&*store, &["zanzibar"]).remove(0);
     let second = Memory { text: "zanzibar again".into(), revision: 2, ..first.clone() };
     let (id, before) = (first.id, second.clone());
-    store.write(move |tx| tx.replace_memory(&first, &second)).unwrap();
+    store.write(move |tx| replace(tx, &first, &second)).unwrap();
     store.write(move |tx| tx.purge_memory(&before)).unwrap();
     store
         .read(|tx| {
@@ -222,7 +222,7 @@ pub(crate) fn the_same_id_in_another_workspace_is_another_memory(fresh: &dyn Fre
     store
         .write(move |tx| {
             keep(tx, &first)?;
-            tx.replace_memory(&first, &changed)
+            replace(tx, &first, &changed)
         })
         .unwrap();
     let (both, id) = (sight(), own.id);

@@ -11,7 +11,7 @@ use commonbook::prompt::context::{ContextFilter, ContextRecord};
 use commonbook::store::{Store, UsageCounts};
 use serde_json::{Value, json};
 
-use crate::{Fresh, caller, journal, keep, memory, now};
+use crate::{Fresh, caller, journal, keep, memory, now, replace};
 
 const AGENTS: [&str; 5] = ["ann", "ann/qa", "ann/qa/x", "anna", "bob"];
 const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("u2")];
@@ -242,7 +242,7 @@ fn counts_move_with_their_memory(store: &dyn Store, private: &Memory) {
     assert_eq!(usage(), []);
     let shared = Memory { sharing: Sharing::Shared, revision: 2, ..private.clone() };
     let (before, after) = (private.clone(), shared.clone());
-    store.write(move |tx| tx.replace_memory(&before, &after)).unwrap();
+    store.write(move |tx| replace(tx, &before, &after)).unwrap();
     let counted = usage().pop().unwrap().1;
     assert_eq!((counted.told, counted.last_told_at), (1, Some(now())));
     store.write(move |tx| tx.purge_memory(&shared)).unwrap();

@@ -16,7 +16,7 @@ use commonbook::store::{Store, Tx};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::{Fresh, caller, keep, memory, now, with_texts};
+use crate::{Fresh, caller, keep, memory, now, replace, with_texts};
 
 /// Tells the index to continue.
 pub(crate) const GO: ControlFlow<()> = ControlFlow::Continue(());
@@ -46,7 +46,7 @@ pub(crate) fn ids(found: &IndexResponse) -> Vec<MemoryId> {
 /// Changes a memory like the verbs do, with its event.
 fn change(tx: &mut Tx<'_>, before: &Memory, after: &Memory) -> Result<()> {
     tx.append_event(&NewEvent::of(EventKind::MemoryUpdated, after, &after.owner, now()))?;
-    tx.replace_memory(before, after)
+    replace(tx, before, after)
 }
 
 pub(crate) fn purge(tx: &mut Tx<'_>, memory: &Memory) -> Result<()> {

@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::{Fresh, caller, keep, memory, now};
+use crate::{Fresh, caller, keep, memory, now, replace};
 
 const AGENTS: [&str; 5] = ["ann", "ann/child", "bob", "legacy", "anonymous"];
 const USERS: [Option<&str>; 3] = [None, Some("u1"), Some("U1")];
@@ -121,7 +121,7 @@ fn write(tx: &mut Tx<'_>, first: &Memory, last: Option<&Memory>) -> Result<()> {
             tx.append_event(&NewEvent::of(EventKind::MemoryPurged, first, &first.owner, now()))?;
             tx.purge_memory(first)
         }
-        Some(last) if last != first => tx.replace_memory(first, last),
+        Some(last) if last != first => replace(tx, first, last),
         Some(_) => Ok(()),
     }
 }

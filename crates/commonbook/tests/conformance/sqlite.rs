@@ -10,7 +10,7 @@ use commonbook::store::sqlite::SqliteStore;
 use rusqlite::Connection;
 
 use crate::damage::{closed, file};
-use crate::{Fresh, Sqlite, keep, memory, with_texts};
+use crate::{Fresh, Sqlite, keep, memory, replace, with_texts};
 
 fn refused(home: &Sqlite, reason: &str) {
     let before = fs::read(file(home)).unwrap();
@@ -143,7 +143,7 @@ fn no_database_file_contains_what_was_purged() {
     let second = Memory { text: "a zanzibarian whisper".into(), revision: 2, ..first.clone() };
     let (given, after) = (first.clone(), second.clone());
     store.write(move |tx| keep(tx, &given)).unwrap();
-    store.write(move |tx| tx.replace_memory(&first, &after)).unwrap();
+    store.write(move |tx| replace(tx, &first, &after)).unwrap();
     assert!(in_a_file(&home, "zanzibarian"));
     store.write(move |tx| tx.purge_memory(&second)).unwrap();
     store.scrub().unwrap();

@@ -12,7 +12,7 @@ use commonbook::model::memory::{ListOrder, Memory};
 use commonbook::model::search::MemoryFilter;
 use commonbook::store::{IdempotencyRecord, Tx};
 
-use crate::{Fresh, caller, journal, keep, memory, now, with_texts};
+use crate::{Fresh, caller, journal, keep, memory, now, replace, with_texts};
 
 pub(crate) fn a_dropped_write_leaves_nothing(fresh: &dyn Fresh) {
     let store = fresh.open();
@@ -229,7 +229,7 @@ pub(crate) fn a_write_reads_what_it_has_written(fresh: &dyn Fresh) {
         .write(move |tx| {
             keep(tx, &kept)?;
             let changed = Memory { revision: 2, topics: vec!["Kräuter".into()], ..kept.clone() };
-            tx.replace_memory(&kept, &changed)?;
+            replace(tx, &kept, &changed)?;
             let filter = MemoryFilter { topic: Some("KRÄUTER".into()), ..MemoryFilter::default() };
             let listed = tx.memories(&sight, &filter, ListOrder::Newest, None, 10)?;
             assert_eq!(listed.len(), 1);

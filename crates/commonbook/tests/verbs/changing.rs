@@ -1,6 +1,6 @@
 //! Changing and removing: owners, revisions, and how long each can be undone.
 
-use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::error::{Error, ErrorCode, ErrorKind};
 use commonbook::base::id::handle;
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{
@@ -42,7 +42,10 @@ fn only_the_owner_changes_a_shared_memory() {
     let world = World::new();
     let memory = world.save("ann", "tea");
     for error in tries(&world, "bob", &memory) {
-        assert_eq!((error.kind, error.code()), (ErrorKind::Forbidden, Some("ownership_mismatch")));
+        assert_eq!(
+            (error.kind, error.code),
+            (ErrorKind::Forbidden, Some(ErrorCode::OwnershipMismatch))
+        );
         let mismatch = error.mismatch.unwrap();
         assert_eq!((mismatch.owner.as_str(), mismatch.caller.as_str()), ("ann", "bob"));
         assert!(error.hint.unwrap().contains("your own version"));

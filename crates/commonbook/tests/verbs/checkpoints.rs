@@ -1,7 +1,7 @@
 //! Checkpoints: made on request and automatically, limited in number and time; and resuming from
 //! them.
 
-use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::error::{Error, ErrorCode, ErrorKind};
 use commonbook::model::caller::Caller;
 use commonbook::model::checkpoint::{
     Checkpoint, CheckpointKind, CheckpointSettings, ResumeSessionResult, SummariseResult,
@@ -431,7 +431,10 @@ fn a_checkpoint_is_deleted_and_archived_by_its_sessions_owner() {
     let first = world.checkpoint("ann", json!({"session": "tab"})).unwrap();
     let id = json!({"checkpoint": first.id});
     let error = world.book.delete_checkpoint(&caller("bob"), &request(id.clone())).unwrap_err();
-    assert_eq!((error.kind, error.code()), (ErrorKind::Forbidden, Some("ownership_mismatch")));
+    assert_eq!(
+        (error.kind, error.code),
+        (ErrorKind::Forbidden, Some(ErrorCode::OwnershipMismatch))
+    );
     let error = world.book.archive_checkpoint(&caller("bob"), &request(id.clone())).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Forbidden);
     let archived = world.book.archive_checkpoint(&caller("ann"), &request(id.clone())).unwrap();

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use commonbook::base::error::{ErrorKind, Result};
+use commonbook::base::error::{ErrorCode, ErrorKind, Result};
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{Caller, EntryPoint};
 use commonbook::model::contradiction::{
@@ -262,14 +262,14 @@ fn superseding_another_agents_memory_needs_the_right_to_change_it_or_a_review() 
     for agent in ["bob", "eve"] {
         // An agent that gives its name at the command line is no person.
         let refused = world.resolve(&caller(agent), &found, newer_wins.clone()).unwrap_err();
-        assert_eq!(refused.code(), Some("ownership_mismatch"), "{refused}");
+        assert_eq!(refused.code, Some(ErrorCode::OwnershipMismatch), "{refused}");
         let refused = world.resolve(&over_http(agent), &found, newer_wins.clone()).unwrap_err();
-        assert_eq!(refused.code(), Some("ownership_mismatch"), "{refused}");
+        assert_eq!(refused.code, Some(ErrorCode::OwnershipMismatch), "{refused}");
         let mismatch = refused.mismatch.unwrap();
         assert_eq!((&*mismatch.owner, &*mismatch.caller), ("ann", agent));
         let merge = json!({"resolution": "merge", "text": "The Atlas API timeout is 45 seconds"});
         let refused = world.resolve(&over_http(agent), &found, merge).unwrap_err();
-        assert_eq!(refused.code(), Some("ownership_mismatch"), "{refused}");
+        assert_eq!(refused.code, Some(ErrorCode::OwnershipMismatch), "{refused}");
     }
     assert!(world.now_is("ann", &older).is_current(), "nothing was written");
     assert_eq!(world.detected("eve", json!({})).len(), 1);
@@ -330,7 +330,7 @@ fn only_its_case_replaces_an_entry() {
     let found = world.detected("ann", json!({})).pop().unwrap();
     let newer = json!({"resolution": "keep_newer"});
     let refused = world.resolve(&caller("ann"), &found, newer).unwrap_err();
-    assert_eq!((refused.kind, refused.code()), (ErrorKind::Forbidden, None));
+    assert_eq!((refused.kind, refused.code), (ErrorKind::Forbidden, None));
     let both = json!({"resolution": "keep_both", "context": "the case is older"});
     assert!(world.resolve(&over_http("eve"), &found, both).is_ok());
 }

@@ -129,8 +129,8 @@ fn a_path_is_of_its_owner_and_others_read_what_is_shared() {
     let id = get(&world, "ann", "/plan").unwrap().id.to_string();
     let by_id = delete(&world, "bob", &id).unwrap_err();
     assert_eq!(
-        (by_path.kind, by_path.code(), &by_path.message),
-        (by_id.kind, by_id.code(), &by_id.message)
+        (by_path.kind, by_path.code, &by_path.message),
+        (by_id.kind, by_id.code, &by_id.message)
     );
     let change = json!({"id": "ann:/plan", "text": "mine"});
     assert_eq!(update(&world, "bob", change).unwrap_err().kind, ErrorKind::Forbidden);

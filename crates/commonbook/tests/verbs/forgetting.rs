@@ -21,7 +21,7 @@ use commonbook::model::origin::TextOrigin;
 use commonbook::store::{EngineWork, Store, StoreWrapper, StoreWrite, Tx};
 use serde_json::json;
 
-use crate::{World, at, caller, open_store, request};
+use crate::{World, at, caller, elsewhere, open_store, request};
 
 const SECRET: &str = "Mrs Abernathy keeps the spare quayside key under the third flowerpot.";
 
@@ -154,6 +154,23 @@ fn a_forgotten_text_is_refused_until_it_is_allowed() {
     assert!(kept.allowed_at.is_some() && kept.finished_at.is_some());
     let listed = world.book.list_certificates(&caller("bob"), &ListCertificates::default());
     assert!(listed.unwrap().items.is_empty(), "a certificate is not for every agent");
+}
+
+#[test]
+fn a_forgotten_text_does_not_move_in_from_another_workspace() {
+    let world = World::new();
+    let there = elsewhere("ann", "y");
+    let copy = request(json!({"text": SECRET}));
+    let copy = world.book.save_memory(&there, &copy).unwrap().memory;
+    let memory = world.save("ann", SECRET);
+    forgotten(&world, "ann", memory.id);
+    let other = request(json!({"text": "Gulls sleep on the roof"}));
+    world.book.save_memory(&there, &other).unwrap();
+    let moved = world.book.move_memories(&caller("ann"), &request(json!({"from": "y"}))).unwrap();
+    assert_eq!(moved.memories, 1, "the gulls move");
+    let get = GetMemory { id: copy.id.into(), at: None };
+    assert_eq!(world.book.get_memory(&there, &get).unwrap().text, SECRET);
+    assert_eq!(world.book.get_memory(&caller("ann"), &get).unwrap_err().kind, ErrorKind::NotFound);
 }
 
 /// A person at the command line.

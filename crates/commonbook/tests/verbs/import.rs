@@ -9,7 +9,7 @@ use commonbook::model::caller::{Caller, CallerProof, EntryPoint};
 use commonbook::model::import;
 use commonbook::model::import::{ImportLine, ImportMemories};
 use commonbook::model::memory::{
-    DeleteMemory, GetMemory, ListMemories, Memory, MemoryHistory, SaveOutcome,
+    AdmittedMemory, DeleteMemory, GetMemory, ListMemories, Memory, MemoryHistory, SaveOutcome,
 };
 use commonbook::model::origin::TextOrigin;
 use commonbook::model::search::{SearchMemory, SearchScope};
@@ -163,7 +163,7 @@ fn kept_before(world: &World, memory_type: &str) -> Memory {
     let memory_type = memory_type.to_owned().try_into().unwrap();
     let id: MemoryId = "mem_01m7y9c4dpeqkspxh7a865d434".parse().unwrap();
     let before = Memory { memory_type, id, ..memory };
-    let kept = before.clone();
+    let kept = AdmittedMemory::unjudged(before.clone(), "it was kept before");
     let store: Arc<dyn Store> = crate::open_store(world.home());
     store.write(move |tx| tx.insert_memory(&kept, 1_000)).unwrap();
     before

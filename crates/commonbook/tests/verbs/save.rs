@@ -1,6 +1,6 @@
 //! Saving: what is stored, what is refused, and what is executed only once.
 
-use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::error::{Error, ErrorCode, ErrorKind};
 use commonbook::base::limits;
 use commonbook::model::agent::Agent;
 use commonbook::model::caller::{nearest_session_id, session_id};
@@ -11,6 +11,7 @@ use commonbook::model::memory::{
 };
 use commonbook::model::origin::TextOrigin;
 use commonbook::model::workspace::Workspace;
+use commonbook::prompt::context::GetContext;
 use serde_json::json;
 
 use crate::{World, at, caller, elsewhere, request};
@@ -222,7 +223,7 @@ fn a_memory_supersedes_one_of_the_same_owner() {
     assert_eq!(error.kind, ErrorKind::Conflict);
     let theirs = request(json!({"text": "x", "supersedes": new.id}));
     let error = world.book.save_memory(&caller("bob"), &theirs).unwrap_err();
-    assert_eq!(error.code(), Some("ownership_mismatch"));
+    assert_eq!(error.code, Some(ErrorCode::OwnershipMismatch));
     assert_eq!(world.texts("ann", &ListMemories::default()).len(), 2);
 }
 
@@ -287,6 +288,11 @@ fn a_new_name_that_looks_like_a_known_agents_is_refused() {
         assert_eq!(refused.field.as_deref(), Some("agent"), "{refused}");
         assert!(refused.message.contains("looks like the agent 'coco'"), "{refused}");
     }
+    // Nor does it become a known name by what it reads.
+    let task: GetContext = request(json!({"task": "Where do herons nest?"}));
+    world.book.get_context(&caller(alike), &task).unwrap();
+    let refused = world.book.save_memory(&caller(alike), &save).unwrap_err();
+    assert_eq!(refused.field.as_deref(), Some("agent"), "{refused}");
     for (known, names) in [
         (
             "claude-code",

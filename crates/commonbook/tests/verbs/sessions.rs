@@ -1,6 +1,6 @@
 //! Sessions: started once, found again, ended with a summary or reported without one.
 
-use commonbook::base::error::{Error, ErrorKind};
+use commonbook::base::error::{Error, ErrorCode, ErrorKind};
 use commonbook::model::caller::Caller;
 use commonbook::model::event::EventKind;
 use commonbook::model::memory::{ListMemories, SaveMemory};
@@ -89,7 +89,10 @@ fn only_its_agent_pauses_and_ends_a_session() {
     let world = World::new();
     let id = world.start("ann", json!({"client_session": "s"})).session.id.to_string();
     let error = world.end("bob", json!({"session": id})).unwrap_err();
-    assert_eq!((error.kind, error.code()), (ErrorKind::Forbidden, Some("ownership_mismatch")));
+    assert_eq!(
+        (error.kind, error.code),
+        (ErrorKind::Forbidden, Some(ErrorCode::OwnershipMismatch))
+    );
     assert_eq!(world.end("ann", json!({})).unwrap_err().field.as_deref(), Some("session"));
     let touch = |pause: bool| {
         let fields = json!({"session": "s", "pause": pause});

@@ -11,7 +11,21 @@ use crate::model::memory::{Memory, PendingReview};
 /// A memory as the store holds it. It may name memories that its reader must not know of: its successor,
 /// and those that it waits to supersede. [`Self::show`] alone makes an answer of it.
 ///
-/// Answers hold a [`Memory`]; a verb that returns what it read without showing it does not compile.
+/// Answers hold a [`Memory`]; a verb that returns what it read without showing it does not compile:
+/// ```compile_fail,E0308
+/// # use commonbook::model::{access::StoredMemory, memory::Memory};
+/// fn answer(stored: StoredMemory) -> Memory {
+///     stored
+/// }
+/// ```
+/// This does:
+/// ```
+/// # use commonbook::base::error::Result;
+/// # use commonbook::model::{access::StoredMemory, memory::Memory};
+/// fn answer(stored: StoredMemory) -> Result<Memory> {
+///     stored.show(|_| Ok(false))
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub struct StoredMemory(Memory);

@@ -16,7 +16,9 @@ use crate::model::agent::Agent;
 use crate::model::caller::EntryPoint;
 use crate::model::case::{CaseKey, CaseStatus};
 use crate::model::checkpoint::EarlierRevision;
-use crate::model::memory::{ListOrder, Memory, MemoryPath, PathPattern, PathPosition};
+use crate::model::memory::{
+    AdmittedMemory, ListOrder, Memory, MemoryPath, PathPattern, PathPosition,
+};
 use crate::model::search::MemoryFilter;
 use crate::model::stats::{MemoryCount, UserRecord};
 use crate::model::workspace::Workspace;
@@ -430,7 +432,7 @@ impl Tx<'_> {
     }
 
     /// Stores a new memory; `sequence` is the position of its event in the journal.
-    pub fn insert_memory(&mut self, memory: &Memory, sequence: u64) -> Result<()> {
+    pub fn insert_memory(&mut self, memory: &AdmittedMemory, sequence: u64) -> Result<()> {
         let columns =
             memory_columns(memory, self.audience_number(&Audience::of(&Visibility::of(memory)))?)?;
         let mut names: Vec<&str> = columns.iter().map(|(name, _)| &name[1..]).collect();
@@ -444,7 +446,7 @@ impl Tx<'_> {
     }
 
     /// Replaces `before` by `after`, and keeps `before` as an earlier revision.
-    pub fn replace_memory(&mut self, before: &Memory, after: &Memory) -> Result<()> {
+    pub fn replace_memory(&mut self, before: &Memory, after: &AdmittedMemory) -> Result<()> {
         self.execute(
             "INSERT INTO revision (workspace, memory, revision, snapshot, ended) \
              VALUES (?1, ?2, ?3, ?4, (SELECT sequence + 1 FROM workspace WHERE name = ?1))",

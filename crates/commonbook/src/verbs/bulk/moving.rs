@@ -11,10 +11,11 @@ use crate::model::bulk::{
 };
 use crate::model::caller::Caller;
 use crate::model::event::{EventKind, NewEvent};
-use crate::model::memory::{ListOrder, Memory};
+use crate::model::memory::{AdmittedMemory, ListOrder, Memory};
 use crate::model::search::MemoryFilter;
 use crate::store::Tx;
 use crate::verbs::memory::insert_moved;
+use crate::verbs::ops::forgotten::says_forgotten;
 use crate::verbs::ops::heirs::for_reader;
 
 /// Both ends of a move: the caller in each workspace, and the operation there.
@@ -38,8 +39,8 @@ enum MoveOutcome {
     Moved(Box<StoredMemory>),
     /// The other workspace has it already.
     Present,
-    /// It has changed since it was selected.
-    Changed,
+    /// It has changed since it was selected, or says what was forgotten in the other workspace.
+    Stays,
 }
 
 impl MoveEnd {
@@ -104,9 +105,8 @@ impl Commonbook {
         result: &mut BulkResult,
     ) -> Result<()> {
         let (of_batch, selection) = (ends.clone(), selection.clone());
-        let outcomes = self.store.write_as(&ends.to.caller, move |tx| {
-            let MoveEnds { from, to, now } = &of_batch;
-            tx.note_agent_seen(&to.caller, *now)?;
+        let outcomes = self.write_as(&ends.to.caller, ends.now, move |tx, _| {
+            let MoveEnds { from, to, .. } = &of_batch;
             tx.put_bulk_operation(&from.operation)?;
             tx.put_bulk_operation(&to.operation)?;
             let move_one = |id: &MemoryId| of_batch.move_memory(tx, *id, &selection);
@@ -116,7 +116,7 @@ impl Commonbook {
             match outcome {
                 MoveOutcome::Moved(memory) => result.add(&memory),
                 MoveOutcome::Present => result.present += 1,
-                MoveOutcome::Changed => {}
+                MoveOutcome::Stays => {}
             }
         }
         Ok(())
@@ -132,7 +132,8 @@ impl Commonbook {
         let mut any = false;
         loop {
             let of_batch = ends.clone();
-            let (taken, done) = self.store.write_as(caller, move |tx| of_batch.move_back(tx))?;
+            let (taken, done) =
+                self.write_as(caller, ends.now, move |tx, _| of_batch.move_back(tx))?;
             any |= taken > 0;
             done.iter().for_each(|memory| result.add(memory));
             if taken < BULK_BATCH_MAX as usize {
@@ -173,12 +174,16 @@ impl MoveEnds {
         let Self { from, to, .. } = self;
         let found = tx.memory(&from.sight, id)?;
         let Some(memory) = found.filter(|memory| selection.fits(memory)) else {
-            return Ok(MoveOutcome::Changed);
+            return Ok(MoveOutcome::Stays);
         };
         let copy = Memory { workspace: to.operation.workspace.clone(), ..(*memory).clone() };
         let of_owner = Sight { workspaces: vec![copy.workspace.clone()], ..Sight::of_owner(&copy) };
         if tx.path_holder(&copy)?.is_some() {
             return Ok(MoveOutcome::Present);
+        }
+        // What was forgotten here does not come back from elsewhere.
+        if says_forgotten(tx, &copy)? {
+            return Ok(MoveOutcome::Stays);
         }
         let revision = match tx.memory(&of_owner, id)? {
             // It was moved before, and moved back.
@@ -189,6 +194,8 @@ impl MoveEnds {
             Some(_) => return Ok(MoveOutcome::Present),
             None if tx.was_imported(&copy)? => return Ok(MoveOutcome::Present),
             None => {
+                let copy =
+                    AdmittedMemory::unjudged(copy, "its words were judged where it comes from");
                 insert_moved(tx, &copy, self.now)?;
                 copy.revision
             }
@@ -242,6 +249,7 @@ impl MoveEnds {
         after.revision = before.revision + 1;
         after.revised_at = self.now.max(before.revised_at);
         after.revised_by = end.caller.agent.clone();
+        let after = AdmittedMemory::unjudged((*after).clone(), "its words stay");
         tx.replace_memory(before, &after)?;
         tx.append_event(&NewEvent::of(kind, &after, &end.caller.agent, self.now))?;
         Ok(after.revision)

@@ -108,7 +108,7 @@ impl Commonbook {
                 true => self.store.read(|tx| scope.preview(tx, batch))?,
                 false => {
                     let (scope, batch) = (scope.clone(), batch.to_vec());
-                    self.store.write_as(caller, move |tx| scope.take_back(tx, &batch))?
+                    self.write_as(caller, operation.at, move |tx, _| scope.take_back(tx, &batch))?
                 }
             });
         }
@@ -133,7 +133,6 @@ impl PurgeScope {
     }
 
     fn take_back(&self, tx: &mut Tx<'_>, batch: &[TraceSubject]) -> Result<Vec<PurgeTrace>> {
-        tx.note_agent_seen(&self.caller, self.operation.at)?;
         tx.put_bulk_operation(&self.operation)?;
         let mut traces = Vec::new();
         for subject in batch {

@@ -102,11 +102,10 @@ impl Commonbook {
         entries: &[EntryProposal],
     ) -> Result<u64> {
         self.policy.may_write(caller)?;
-        let (caller, key, entries) = (caller.clone(), case.key.clone(), entries.to_vec());
+        let (key, entries) = (case.key.clone(), entries.to_vec());
         let now = self.clock.now();
-        let by = caller.clone();
-        self.store.write_as(&by, move |tx| {
-            let case = find_case(tx, &caller, &key)?;
+        self.write_as(caller, now, move |tx, caller| {
+            let case = find_case(tx, caller, &key)?;
             case.takes_entries()?;
             let earlier = tx.proposals(&case.workspace, &key)?;
             let number = earlier.last().map_or(0, |proposal| proposal.number) + 1;

@@ -277,27 +277,25 @@ impl Commonbook {
         if draft.records.is_empty() && !is_new && !found.has_news() {
             return Ok(true);
         }
-        let (caller, earlier, items) = (caller.clone(), found.earlier.clone(), draft.shown.clone());
+        let (earlier, items) = (found.earlier.clone(), draft.shown.clone());
         let (records, restart) = (draft.records.clone(), options.restart);
         let end = found.material.sequence;
         // News from before the first prompt come with the first prompt.
         let position = if options.prompt.is_some() { end } else { found.position };
         let reads_news = options.prompt.is_some();
-        let by = caller.clone();
-        self.store.write_as(&by, move |tx| {
+        self.write_as(caller, now, move |tx, caller| {
             if restart {
                 tx.forget_briefing(&key)?;
             }
             if tx.briefing(&key)? != earlier {
                 return Ok(false);
             }
-            begin_session(tx, &caller, now)?;
+            begin_session(tx, caller, now)?;
             for record in &records {
                 record_context(tx, record)?;
             }
-            tx.note_agent_seen(&caller, now)?;
             tx.record_briefing(&key, Some(position), &items, now)?;
-            note_results_told(tx, &caller, &items, now)?;
+            note_results_told(tx, caller, &items, now)?;
             if reads_news {
                 tx.put_cursor(&caller.workspace, &caller.agent, None, end, now)?;
             }

@@ -59,10 +59,9 @@ impl Commonbook {
         let told: Vec<ContextCandidate> =
             ended.iter().map(|handoff| builder.result(handoff)).collect();
         let shown: Vec<BriefingItem> = told.iter().map(BriefingItem::of).collect();
-        let by = caller.clone();
-        self.store.write_as(caller, move |tx| {
-            Self::note_context_items(tx, &by, &sight, &shown, now)?;
-            note_results_told(tx, &by, &shown, now)
+        self.write_as(caller, now, move |tx, caller| {
+            Self::note_context_items(tx, caller, &sight, &shown, now)?;
+            note_results_told(tx, caller, &shown, now)
         })?;
         Ok(ended.into_iter().zip(told).collect())
     }

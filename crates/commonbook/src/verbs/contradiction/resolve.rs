@@ -61,8 +61,8 @@ impl Commonbook {
                 Some(draft) => DerivedId::Memory(draft.memory.id),
                 None => DerivedId::Resolution(contradiction.id),
             };
-            basis.record(tx, &contradiction.workspace, derived, now)?;
-            Ok(ResolveContradictionResult { contradiction, stale: basis.stale })
+            let stale = basis.record(tx, &contradiction.workspace, [derived], now)?;
+            Ok(ResolveContradictionResult { contradiction, stale })
         })?;
         Ok(once.answer)
     }

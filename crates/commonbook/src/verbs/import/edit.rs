@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::base::error::Result;
-use crate::model::access::{self, Sight, StoredMemory};
+use crate::model::access::{self, Sight};
 use crate::model::caller::Caller;
 use crate::model::event::EventKind;
 use crate::model::export::{EditedChange, MemoryEdit};
@@ -12,7 +12,6 @@ use crate::store::Tx;
 use crate::verbs::memory::{
     MemoryChange, RECOVERY_PERIOD, not_deleted, replace, revived, visible_memory,
 };
-use crate::verbs::ops::forgotten::admit_memory;
 
 /// Writes an edit; returns whether it changed anything. An edit that was written before changes nothing.
 ///
@@ -60,7 +59,6 @@ pub(super) fn write_edit(
                 return Ok(SaveOutcome::Repeated);
             }
             access::may_keep(&after.owner, after.sharing)?;
-            let after = StoredMemory::of(admit_memory(&*tx, &after)?);
             (after, EventKind::MemoryUpdated, fields)
         }
     };

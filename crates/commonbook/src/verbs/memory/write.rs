@@ -13,11 +13,11 @@ use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::{Caller, EntryPoint};
 use crate::model::contradiction::MemoryStatements;
 use crate::model::event::{EventKind, NewEvent};
-use crate::model::memory::{ListOrder, Memory, Sharing};
+use crate::model::memory::{AdmittedMemory, ListOrder, Memory, Sharing};
 use crate::model::search::MemoryFilter;
 use crate::store::Tx;
 use crate::verbs::ops::basis::note_own_change;
-use crate::verbs::ops::forgotten::admit_memory;
+use crate::verbs::ops::forgotten::refuse_or_cut_forgotten;
 use crate::verbs::ops::heirs::show;
 use crate::verbs::outdated::note_change;
 
@@ -31,9 +31,22 @@ pub(in crate::verbs) fn keep_memory(
     memory: &Memory,
     now: Timestamp,
 ) -> Result<Memory> {
-    let memory = judge_with_earlier(tx, &admit_memory(tx, memory)?)?;
+    let memory = admit(tx, memory)?;
     insert(tx, &memory, now)?;
-    Ok(memory)
+    Ok(memory.into_memory())
+}
+
+/// The gate of a new memory.
+///
+/// # Errors
+/// `conflict` if its author says again what was forgotten.
+pub(super) fn admit(tx: &Tx<'_>, memory: &Memory) -> Result<AdmittedMemory> {
+    let memory = refuse_or_cut_forgotten(tx, memory)?;
+    // An imported text was not written by the importing agent, and is judged by itself.
+    if memory.source.how == EntryPoint::Import {
+        return Ok(AdmittedMemory::judged(memory));
+    }
+    judge_with_earlier(tx, memory).map(AdmittedMemory::judged)
 }
 
 /// Saves one memory as [`keep_memory`] does, to supersede others.
@@ -57,10 +70,8 @@ pub(in crate::verbs) fn keep_heir(
 
 /// The memory, quarantined if it completes an instruction that its author began before, in any session, or that
 /// an agent above or below its author began: parts of one order do not pass by another name or session.
-/// An imported text was not written by the importing agent, and is judged by itself.
-pub(super) fn judge_with_earlier(tx: &Tx<'_>, memory: &Memory) -> Result<Memory> {
-    let mut memory = memory.clone();
-    if memory.is_quarantined() || memory.is_opaque() || memory.source.how == EntryPoint::Import {
+fn judge_with_earlier(tx: &Tx<'_>, mut memory: Memory) -> Result<Memory> {
+    if memory.is_quarantined() || memory.is_opaque() {
         return Ok(memory);
     }
     let sight = Sight::of_owner(&memory);
@@ -97,7 +108,11 @@ pub(in crate::verbs) fn refuse_taken_path(tx: &Tx<'_>, memory: &Memory) -> Resul
 }
 
 /// Stores a memory as it is, with its event.
-pub(in crate::verbs) fn insert(tx: &mut Tx<'_>, memory: &Memory, now: Timestamp) -> Result<()> {
+pub(in crate::verbs) fn insert(
+    tx: &mut Tx<'_>,
+    memory: &AdmittedMemory,
+    now: Timestamp,
+) -> Result<()> {
     refuse_taken_path(tx, memory)?;
     let event = NewEvent::of(EventKind::MemorySaved, memory, &memory.owner, now);
     let sequence = tx.append_event(&event)?;
@@ -209,8 +224,29 @@ pub(in crate::verbs) struct MemoryChange<'c> {
 }
 
 impl MemoryChange<'_> {
-    /// Writes `after` as the next revision, with its event, and settles who succeeds whom.
+    /// Writes `after` as the next revision, with its event, and settles who succeeds whom. New words pass the
+    /// gate that those of a new memory pass.
+    ///
+    /// # Errors
+    /// `conflict` if an agent says a forgotten text again, or if the path is taken.
     pub(in crate::verbs) fn write(
+        &self,
+        tx: &mut Tx<'_>,
+        before: &Memory,
+        after: StoredMemory,
+    ) -> Result<StoredMemory> {
+        if after.has_words_of(before) {
+            return self.write_cut(tx, before, after);
+        }
+        let after = judge_with_earlier(tx, refuse_or_cut_forgotten(tx, &after)?)?;
+        self.write_cut(tx, before, StoredMemory::of(after))
+    }
+
+    /// Writes as [`Self::write`] does a revision that has no new word.
+    ///
+    /// # Errors
+    /// `conflict` if the path is taken.
+    pub(in crate::verbs) fn write_cut(
         &self,
         tx: &mut Tx<'_>,
         before: &Memory,
@@ -226,7 +262,8 @@ impl MemoryChange<'_> {
         after.revised_at = self.now.max(before.revised_at);
         after.revised_by = self.caller.agent.clone();
         refuse_taken_path(tx, &after)?;
-        tx.replace_memory(before, &after)?;
+        let reason = "new words passed the gate; else it says what it said, or less";
+        tx.replace_memory(before, &AdmittedMemory::unjudged((*after).clone(), reason))?;
         if after.text != before.text
             || after.memory_type != before.memory_type
             || after.is_document() != before.is_document()

@@ -20,11 +20,13 @@ use crate::verbs::ops::handles::SAME_ENDING_MAX;
 use crate::verbs::ops::heirs::{last_heir, show};
 use crate::verbs::ops::write_once::WriteScope;
 
-/// What a write rests on.
+/// What a write rests on. Who wants to know what of it has changed has to record it, or to say that nothing
+/// was written.
+#[must_use]
 pub(in crate::verbs) struct FoundBasis {
     memories: Vec<BasisMemory>,
     /// What of that, and of all that the session received, has changed.
-    pub(in crate::verbs) stale: Vec<StaleMemory>,
+    stale: Vec<StaleMemory>,
 }
 
 /// One memory that a write rests on.
@@ -119,25 +121,34 @@ impl FoundBasis {
         Ok(Self { memories, stale })
     }
 
-    /// Records what was derived from this basis.
+    /// Records what was derived from this basis; returns what of it has changed.
     pub(in crate::verbs) fn record(
-        &self,
+        self,
         tx: &mut Tx<'_>,
         workspace: &Workspace,
-        derived: DerivedId,
+        derived: impl IntoIterator<Item = DerivedId>,
         now: Timestamp,
-    ) -> Result<()> {
-        let of = |memory: &BasisMemory| Basis {
-            workspace: workspace.clone(),
-            derived,
-            origin: memory.origin.clone(),
-            memory: memory.id,
-            revision: memory.revision,
-            context: memory.context,
-            recorded_at: now,
-        };
-        let others = self.memories.iter().filter(|memory| DerivedId::Memory(memory.id) != derived);
-        tx.add_basis(&others.map(of).collect::<Vec<_>>())
+    ) -> Result<Vec<StaleMemory>> {
+        for derived in derived {
+            let of = |memory: &BasisMemory| Basis {
+                workspace: workspace.clone(),
+                derived,
+                origin: memory.origin.clone(),
+                memory: memory.id,
+                revision: memory.revision,
+                context: memory.context,
+                recorded_at: now,
+            };
+            let sources = self.memories.iter();
+            let sources = sources.filter(|memory| DerivedId::Memory(memory.id) != derived);
+            tx.add_basis(&sources.map(of).collect::<Vec<_>>())?;
+        }
+        Ok(self.stale)
+    }
+
+    /// What of it has changed, where nothing was written.
+    pub(in crate::verbs) fn into_stale(self) -> Vec<StaleMemory> {
+        self.stale
     }
 }
 

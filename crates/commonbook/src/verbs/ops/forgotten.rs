@@ -78,6 +78,12 @@ fn forgotten_of_memory(tx: &Tx<'_>, memory: &Memory) -> Result<Option<ForgottenT
     forgotten_phrases(tx, &memory.workspace, Some(&memory.owner), texts)
 }
 
+/// Whether a memory says what was forgotten in its workspace.
+pub(in crate::verbs) fn says_forgotten(tx: &Tx<'_>, memory: &Memory) -> Result<bool> {
+    let forgotten = forgotten_of_memory(tx, memory)?;
+    Ok(forgotten.is_some_and(|found| redacted_memory(memory, &found.phrases).is_some()))
+}
+
 /// A memory without what was forgotten.
 pub(in crate::verbs) enum MemoryRemainder {
     /// The memory, or what is left of it.
@@ -100,11 +106,11 @@ pub(in crate::verbs) fn without_forgotten(tx: &Tx<'_>, memory: &Memory) -> Resul
     })
 }
 
-/// The memory as it may be saved. Derived memories lose what was forgotten.
+/// The memory without what was forgotten, if a machine made it of others.
 ///
 /// # Errors
 /// `conflict` if an agent says a forgotten text again.
-pub(in crate::verbs) fn admit_memory(tx: &Tx<'_>, memory: &Memory) -> Result<Memory> {
+pub(in crate::verbs) fn refuse_or_cut_forgotten(tx: &Tx<'_>, memory: &Memory) -> Result<Memory> {
     let Some(forgotten) = forgotten_of_memory(tx, memory)? else { return Ok(memory.clone()) };
     let ForgottenText { phrases, certificate } = forgotten;
     match memory.source.how {

@@ -47,20 +47,34 @@ pub(super) fn refuse_lookalike(
     tx: &mut Tx<'_>,
     WriteScope { caller, .. }: WriteScope<'_>,
 ) -> Result<()> {
+    match find_lookalike(tx, caller)? {
+        None => Ok(()),
+        Some(Lookalike { name, known }) => {
+            let message = format!("'{name}' looks like the agent '{known}', which is known here");
+            Err(Error::invalid("agent", message)
+                .hint(format!("Use a name that differs clearly from '{known}'.")))
+        }
+    }
+}
+
+/// A new name, of a caller or of an agent above it, that a reader takes for that of a known agent.
+struct Lookalike {
+    name: Agent,
+    known: Agent,
+}
+
+fn find_lookalike(tx: &Tx<'_>, caller: &Caller) -> Result<Option<Lookalike>> {
     let workspace = &caller.workspace;
     if caller.agent == Agent::system() || tx.last_seen(workspace, &caller.agent)?.is_some() {
-        return Ok(());
+        return Ok(None);
     }
     let known = tx.agent_names(workspace)?;
     let names = std::iter::once(caller.agent.clone()).chain(caller.agent.ancestors());
-    for name in names.filter(|name| !known.contains(name)) {
-        if let Some(known) = known.iter().find(|known| name.looks_like(known)) {
-            let message = format!("'{name}' looks like the agent '{known}', which is known here");
-            return Err(Error::invalid("agent", message)
-                .hint(format!("Use a name that differs clearly from '{known}'.")));
-        }
-    }
-    Ok(())
+    let mut new = names.filter(|name| !known.contains(name));
+    Ok(new.find_map(|name| {
+        let known = known.iter().find(|known| name.looks_like(known))?.clone();
+        Some(Lookalike { name, known })
+    }))
 }
 
 /// Records in the registry that the caller writes now.
@@ -76,6 +90,28 @@ pub(super) fn note_writer(
 }
 
 impl Commonbook {
+    /// Runs a write of this caller whose answer is kept under no key, in one transaction. The registry has the
+    /// caller from then on, unless its name is shared by many or looks like that of another agent:
+    /// what a caller only reads is not refused for that, and its first save is.
+    ///
+    /// # Errors
+    /// The error of `act`; `unavailable` if the store cannot write.
+    pub(in crate::verbs) fn write_as<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        now: Timestamp,
+        mut act: impl FnMut(&mut Tx<'_>, &Caller) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let by = caller.clone();
+        self.store.write_as(caller, move |tx| {
+            let is_agent = by.agent != Agent::system() && !by.agent.is_anonymous();
+            if is_agent && find_lookalike(tx, &by)?.is_none() {
+                tx.note_agent_seen(&by, now)?;
+            }
+            act(tx, &by)
+        })
+    }
+
     /// Notes that a call of the caller was answered. [`Commonbook::register`] writes this to the
     /// registry if it has the agent: a caller that only reads is not added.
     pub fn note_seen(&self, caller: &Caller) {
