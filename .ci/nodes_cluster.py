@@ -39,6 +39,8 @@ LISTENERS = "FROM pg_stat_activity WHERE usename = 'book' AND (query LIKE 'LISTE
 PAUSE = 0.02
 # The pause of a writer that no node can serve.
 OUTAGE_PAUSE = 0.1
+# What a node says after ten seconds without the lock of a workspace.
+ROWS_BUSY = "other writes keep the same rows of PostgreSQL busy"
 
 
 class Wrong(Exception):
@@ -337,7 +339,18 @@ class Http:
         return self
 
     def send(self, method, path, body=None, key=None):
-        """The answer of a call, and nothing else: an error is raised."""
+        """The answer of a call, and nothing else: an error is raised. Where other writes kept the rows busy nothing was written,
+        and the call is sent again: on a busy machine a node may stop for seconds in the middle of a transaction."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                return self.send_once(method, path, body, key)
+            except Refusal as refusal:
+                if refusal.error.get("message") != ROWS_BUSY or time.monotonic() > deadline:
+                    raise
+            time.sleep(OUTAGE_PAUSE)
+
+    def send_once(self, method, path, body, key):
         call = f"{method} {path} on {self.name}"
         headers = self.headers if key is None else {**self.headers, "Idempotency-Key": key}
         try:
