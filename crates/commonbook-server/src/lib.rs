@@ -71,6 +71,7 @@ use crate::settings::store::{
     open_any_store, open_any_store_without_upgrade, open_database, open_store,
 };
 use crate::system::process;
+pub use crate::system::process::use_ordinary_pages;
 
 /// The commands that are not verbs.
 #[derive(Debug, Subcommand)]
@@ -293,16 +294,6 @@ fn run_hook(arguments: &[OsString]) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
-}
-
-/// Turns transparent huge pages off for this process. The kernel clears each huge page whole, which
-/// delays a process that ends in milliseconds and each new thread of a server; a server is not faster
-/// with them (`docs/decisions/0005-dependencies.md`).
-pub fn use_ordinary_pages() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
-        tracing::debug!(%error, "cannot turn transparent huge pages off");
-    }
 }
 
 fn print_hook_response(hook: hook::HookCommand, claims: CallerClaims, config: Config) {

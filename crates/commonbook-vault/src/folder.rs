@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::file_system::{FileIdentity, mode_of, set_mode};
 use commonbook::base::limits;
 use jiff::{SignedDuration, Timestamp};
 
@@ -26,8 +27,7 @@ pub struct DiskStamp {
     modified: SystemTime,
     bytes: u64,
     /// The file itself and the time at which its content or its rights were changed last.
-    #[cfg(unix)]
-    inode: (u64, i64, i64),
+    identity: Option<FileIdentity>,
 }
 
 /// How a folder is read and changed, a step at a time. A test lets a step fail, as when the process is
@@ -63,12 +63,8 @@ impl FileSteps for DiskSteps {
         let mut file = tempfile::Builder::new().prefix(".commonbook-").tempfile_in(folder)?;
         file.write_all(content.as_bytes())?;
         // A file in a vault is as readable as its neighbours: git and other people's editors read it.
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            let mode = fs::metadata(path).map_or(0o644, |found| found.permissions().mode() & 0o777);
-            file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
-        }
+        let mode = fs::metadata(path).ok().and_then(|found| mode_of(&found));
+        set_mode(file.path(), mode.map_or(0o644, |mode| mode & 0o777))?;
         file.persist(path).map_err(|error| error.error)?;
         Ok(())
     }
@@ -147,14 +143,7 @@ impl VaultFolder {
         let modified = found.modified().ok()?;
         // A file has the time of the machine, in tests too.
         let age = SystemClock.now().duration_since(Timestamp::try_from(modified).ok()?);
-        #[cfg(unix)]
-        use std::os::unix::fs::MetadataExt as _;
-        let stamp = DiskStamp {
-            modified,
-            bytes: found.len(),
-            #[cfg(unix)]
-            inode: (found.ino(), found.ctime(), found.ctime_nsec()),
-        };
+        let stamp = DiskStamp { modified, bytes: found.len(), identity: FileIdentity::of(&found) };
         (age > STAMP_AGE).then_some(stamp)
     }
 

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::file_lock::FileLock;
+use commonbook::base::file_system::private_folder;
 use commonbook::base::hash::sha256;
 use commonbook::base::id::MemoryId;
-use commonbook::base::private_folder::private_folder;
 
 use crate::arrival::GitPosition;
 

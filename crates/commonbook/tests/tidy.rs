@@ -301,6 +301,27 @@ fn a_verb_writes_through_the_gates() {
     nowhere(others, &["AdmittedMemory::judged("], "The gate alone says that words passed it.");
 }
 
+/// The places that know how systems differ: files, processes, sockets, the sandbox, locks of SQLite, and where clients
+/// keep their files.
+const SEAMS: [&str; 9] = [
+    "crates/commonbook/src/base/file_system.rs",
+    "crates/commonbook/src/store/postgres/address.rs",
+    "crates/commonbook/src/store/sqlite/connection.rs",
+    "crates/commonbook/src/store/sqlite/holder.rs",
+    "crates/commonbook-server/src/clients/local",
+    "crates/commonbook-server/src/clients/sandbox.rs",
+    "crates/commonbook-server/src/clients/setup/clients.rs",
+    "crates/commonbook-server/src/system/",
+    "crates/commonbook-bench/",
+];
+
+#[test]
+fn systems_differ_in_few_places() {
+    let others = |source: &Source| !source.is_in(&SEAMS);
+    let words = ["cfg(unix)", "cfg(not(unix))", "std::os::", "target_os"];
+    nowhere(others, &words, "Put it into base/file_system.rs, or into system/ of the program.");
+}
+
 #[test]
 fn the_library_is_synchronous_and_knows_no_door() {
     let libraries = [

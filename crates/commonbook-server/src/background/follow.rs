@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::calls::call::run_blocking;
 use crate::calls::output;
 use crate::settings::config::Config;
+use crate::system::process::{self, lower_priority};
 
 /// The delay between two rounds of the follower.
 const FOLLOW_DELAY: Duration = Duration::from_millis(250);
@@ -178,11 +179,6 @@ pub(crate) async fn consolidate_in_background(book: Commonbook, stopping: Cancel
     }
 }
 
-/// The niceness of a background thread, from 0 to 19: when all cores are busy, it gets about a ninth of
-/// the share of another thread (1.25 to the power of ten), so that it still advances.
-#[cfg(target_os = "linux")]
-const BACKGROUND_NICENESS: i32 = 10;
-
 /// A thread of low priority, as those that it starts: no caller waits for what it runs. It sleeps between two
 /// jobs.
 struct QuietThread {
@@ -225,14 +221,6 @@ impl QuietThread {
     fn hand_over(&self, job: QuietJob) -> Result<(), QuietJob> {
         let Some(jobs) = &self.jobs else { return Err(job) };
         jobs.send(job).map_err(|mpsc::SendError(job)| job)
-    }
-}
-
-/// Lowers the priority of this thread; only Linux supports it for a single thread.
-fn lower_priority() {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::nice(BACKGROUND_NICENESS) {
-        tracing::debug!(%error, "cannot lower the priority of the background threads");
     }
 }
 
@@ -332,8 +320,7 @@ fn embed_after_exit(config: &Config) {
     let mut command = Command::new(program);
     command.arg("--home").arg(home).arg("embed");
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    process::outlive_terminal(&mut command);
     match command.spawn() {
         Ok(child) => drop(STARTED.set(child)),
         Err(error) => tracing::debug!(%error, "cannot start a process that embeds"),
@@ -548,7 +535,7 @@ mod tests {
     fn only_background_threads_and_those_that_they_start_have_low_priority() {
         let nice = || rustix::process::getpriority_process(None).unwrap();
         let before = nice();
-        let low = (before + BACKGROUND_NICENESS).min(19);
+        let low = (before + process::BACKGROUND_NICENESS).min(19);
         let quiet = QuietThread::start("quiet");
         assert_eq!(quiet.run(nice), low);
         assert_eq!(quiet.run(move || std::thread::spawn(nice).join().unwrap()), low);

@@ -185,7 +185,7 @@ fn workspaces_text(workspaces: &[Workspace]) -> String {
 
 /// Reports the free space of the disk that holds a folder; nothing if the system does not say.
 fn check_disk(folder: &Path) -> Option<HealthCheck> {
-    let free = free_bytes(folder)?;
+    let free = process::free_bytes(folder)?;
     let found = format!("{} are free", HumanBytes(free));
     Some(match free < FREE_BYTES_MIN {
         true => {
@@ -193,17 +193,6 @@ fn check_disk(folder: &Path) -> Option<HealthCheck> {
         }
         false => HealthCheck::healthy("disk", found),
     })
-}
-
-#[cfg(unix)]
-fn free_bytes(folder: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(folder).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn free_bytes(_: &Path) -> Option<u64> {
-    None
 }
 
 /// Records that this server has read its whole store, and found it intact.

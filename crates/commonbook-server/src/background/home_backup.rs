@@ -5,6 +5,7 @@ use std::path::{Component, Path};
 
 use commonbook::base::clock::{Clock as _, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::file_system::make_private;
 use commonbook::base::home_key::HomeKey;
 use commonbook::store::sqlite::backup::{self, BackupSummary, HomeFile};
 
@@ -117,15 +118,6 @@ pub(crate) fn write_home_file(home: &Path, name: &str, bytes: &[u8]) -> Result<(
     std::io::Write::write_all(&mut staged, bytes).map_err(unwritable)?;
     staged.as_file().sync_all().map_err(unwritable)?;
     staged.persist(&path).map(drop).map_err(|error| unwritable(error.error))
-}
-
-fn make_private(path: &Path) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-    }
-    Ok(())
 }
 
 /// The error of a file that cannot be written.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
 use commonbook::base::file_lock::FileLock;
+use commonbook::base::file_system::FileIdentity;
 use commonbook::model::workspace::Workspace;
 use commonbook_vault::settings::VaultSettings;
 use commonbook_vault::state::VaultState;
@@ -33,17 +34,11 @@ struct FolderIdentity {
 
 impl FolderIdentity {
     /// The identity of a folder, where the file system tells it.
-    #[cfg(unix)]
     fn of(folder: &Path) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt as _;
         let metadata = folder.symlink_metadata().ok().filter(std::fs::Metadata::is_dir)?;
         let created_at = Timestamp::try_from(metadata.created().ok()?).ok()?;
-        Some(Self { device: metadata.dev(), inode: metadata.ino(), created_at })
-    }
-
-    #[cfg(not(unix))]
-    fn of(_folder: &Path) -> Option<Self> {
-        None
+        let FileIdentity { device, inode, .. } = FileIdentity::of(&metadata)?;
+        Some(Self { device, inode, created_at })
     }
 }
 

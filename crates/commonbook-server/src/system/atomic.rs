@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use commonbook::base::error::{Error, ErrorKind, Result};
-use commonbook::base::private_folder::private_folder;
+use commonbook::base::file_system::private_folder;
 use tempfile::NamedTempFile;
 
 /// A temporary file beside the file that it will replace.

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use commonbook::base::file_system::{mode_of, set_mode};
+
+use super::process;
+
 /// The files of a home, by the prefixes of their names. Other files belong to the user and keep their
 /// modes.
-#[cfg(unix)]
 const HOME_FILE_PREFIXES: [&str; 9] = [
     "commonbook.db",
     "config.json",
@@ -18,7 +21,6 @@ const HOME_FILE_PREFIXES: [&str; 9] = [
 ];
 
 /// The folders of a home, with everything below them.
-#[cfg(unix)]
 const HOME_FOLDERS: [&str; 9] = [
     "agreements",
     "audit",
@@ -32,15 +34,12 @@ const HOME_FOLDERS: [&str; 9] = [
 ];
 
 /// The bits of a mode that give other users access.
-#[cfg(unix)]
-const OTHERS_MODE_BITS: u32 = 0o077;
+pub(crate) const OTHERS_MODE_BITS: u32 = 0o077;
 
 /// The bits that let other users write.
-#[cfg(unix)]
 const OTHERS_WRITE_BITS: u32 = 0o022;
 
 /// The sticky bit: only its owner can remove a file from a shared folder.
-#[cfg(unix)]
 const STICKY_BIT: u32 = 0o1000;
 
 /// A file or a folder that other users can reach.
@@ -56,7 +55,6 @@ pub(crate) struct OpenPath {
 
 /// The paths of a home that other users can reach, the outermost first. Other users may read the home
 /// folder itself, because each file in it is closed; they may not write it.
-#[cfg(unix)]
 pub(crate) fn open_to_others(home: &Path) -> Vec<OpenPath> {
     let mut found = Vec::new();
     let writable =
@@ -76,42 +74,34 @@ pub(crate) fn open_to_others(home: &Path) -> Vec<OpenPath> {
     found
 }
 
-#[cfg(not(unix))]
-pub(crate) fn open_to_others(_: &Path) -> Vec<OpenPath> {
-    Vec::new()
-}
-
 /// Removes the access of other users to a path.
 ///
 /// # Errors
 /// Fails if the file belongs to another user.
-#[cfg(unix)]
 pub(crate) fn close(open: &OpenPath) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(&open.path, std::fs::Permissions::from_mode(open.private))
+    set_mode(&open.path, open.private)
 }
 
-#[cfg(not(unix))]
-pub(crate) fn close(_: &OpenPath) -> std::io::Result<()> {
-    Ok(())
-}
-
-/// The mode of a path; `None` for a link, whose target may belong to the user.
-#[cfg(unix)]
+/// The mode of a path; `None` for a link, whose target may belong to the user, and where there are no modes.
 fn mode(path: &Path) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt;
     let found = std::fs::symlink_metadata(path).ok().filter(|found| !found.is_symlink())?;
-    Some(found.permissions().mode() & 0o7777)
+    mode_of(&found)
 }
 
-#[cfg(unix)]
+/// Whether a file is of the user of this process, and nobody else may write it.
+pub(crate) fn belongs_to_user(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|found| {
+        let is_closed = mode_of(&found).is_none_or(|mode| mode & OTHERS_WRITE_BITS == 0);
+        is_closed && process::owns(&found)
+    })
+}
+
 fn check_path(path: &Path, found: &mut Vec<OpenPath>) {
     if let Some(mode) = mode(path).filter(|mode| mode & OTHERS_MODE_BITS != 0) {
         found.push(OpenPath { path: path.to_owned(), mode, private: mode & !OTHERS_MODE_BITS });
     }
 }
 
-#[cfg(unix)]
 fn walk(path: &Path, found: &mut Vec<OpenPath>) {
     check_path(path, found);
     let is_folder = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());

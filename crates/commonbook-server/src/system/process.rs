@@ -1,5 +1,8 @@
 //! Kernel settings of this process: private files, and no image of its memory on disk.
 
+use std::fs::Metadata;
+use std::path::Path;
+use std::process::Command;
 use std::sync::OnceLock;
 
 /// The umask at the start of the program, in the form of a shell.
@@ -50,6 +53,55 @@ pub(crate) fn leaves_core_files() -> Option<bool> {
         limited.map(|limited| limited && closed)
     };
     limited.map(|limited| !limited)
+}
+
+/// The niceness of a background thread, from 0 to 19: when all cores are busy, it gets about a ninth of
+/// the share of another thread (1.25 to the power of ten), so that it still advances.
+pub(crate) const BACKGROUND_NICENESS: i32 = 10;
+
+/// Lowers the priority of this thread; only Linux supports it for a single thread.
+pub(crate) fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(BACKGROUND_NICENESS) {
+        tracing::debug!(%error, "cannot lower the priority of the background threads");
+    }
+}
+
+/// Turns transparent huge pages off for this process. The kernel clears each huge page whole, which
+/// delays a process that ends in milliseconds and each new thread of a server; a server is not faster
+/// with them (`docs/decisions/0005-dependencies.md`).
+pub fn use_ordinary_pages() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
+        tracing::debug!(%error, "cannot turn transparent huge pages off");
+    }
+}
+
+/// Lets a process go on when the terminal ends in which this one runs.
+pub(crate) fn outlive_terminal(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(not(unix))]
+    let _alone = command;
+}
+
+/// Bytes that the user of this process can still write on the disk of a folder; `None` if the system does not say.
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let disk = rustix::fs::statvfs(folder).ok()?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+    #[cfg(not(unix))]
+    (|_: &Path| None)(folder)
+}
+
+/// Whether the user of this process owns a file. Elsewhere the folder of the user is closed to others.
+pub(crate) fn owns(file: &Metadata) -> bool {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::uid(file) == rustix::process::geteuid().as_raw();
+    #[cfg(not(unix))]
+    return (|_: &Metadata| true)(file);
 }
 
 /// Waits for Ctrl-C or SIGTERM; on Unix it catches them from the call on, not from the first poll.

@@ -1,8 +1,10 @@
 //! Locks between processes: a file that one of them holds at a time.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
+
+use crate::base::file_system::private_options;
 
 /// A locked file. The lock ends with the value, and with its process if that is killed.
 ///
@@ -55,11 +57,7 @@ impl Drop for FileLock {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    private_options().write(true).create(true).truncate(false).open(path)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::private_folder::private_folder;
+use crate::base::file_system::{private_folder, private_options};
 
 /// Length of a key, in bytes.
 const HOME_KEY_BYTES: usize = 32;
@@ -191,11 +191,8 @@ fn stage_key_file(path: &Path, text: &str) -> io::Result<PathBuf> {
     let mut name = [0; 8];
     getrandom::fill(&mut name).map_err(io::Error::other)?;
     let staged = path.with_file_name(format!(".commonbook-{}", hex(&name)));
-    let mut options = fs::File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&staged).and_then(|mut file| {
+    let created = private_options().write(true).create_new(true).open(&staged);
+    let written = created.and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.sync_all()
     });
@@ -247,6 +244,7 @@ pub fn parse_hex(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::file_system::mode_of;
 
     #[test]
     fn a_signature_is_that_of_rfc_4231() {
@@ -318,12 +316,8 @@ mod tests {
         let first = HomeKey::open(home.path()).expect("a key");
         let again = HomeKey::open(home.path()).expect("the same key");
         assert_eq!(first.sign("x"), again.sign("x"));
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = fs::metadata(key_path(home.path())).expect("a file").permissions().mode();
-            assert_eq!(mode & 0o777, 0o600, "the key is its user's alone");
-        }
+        let file = fs::metadata(key_path(home.path())).expect("a file");
+        assert!(mode_of(&file).is_none_or(|mode| mode == 0o600), "the key is its user's alone");
         assert_eq!(fs::read_dir(home.path()).expect("a folder").count(), 1, "nothing else is left");
         fs::write(key_path(home.path()), "not a key").expect("a file");
         assert!(HomeKey::open(home.path()).is_err());

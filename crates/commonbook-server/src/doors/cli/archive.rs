@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use crate::system::modes::OTHERS_MODE_BITS;
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::file_system::mode_of;
 use commonbook_archive::{ArchiveError, ArchiveKeys, Encryption, KeyKind, RecipientError};
 
 /// Characters of a passphrase that encrypts: fewer are guessed.
@@ -201,16 +203,9 @@ fn read_passphrase(path: &Path) -> Result<String> {
 }
 
 /// Whether other users can read a file.
-#[cfg(unix)]
 fn is_open_to_others(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
-}
-
-/// Other systems have no such modes.
-#[cfg(not(unix))]
-fn is_open_to_others(_: &Path) -> bool {
-    false
+    let mode = std::fs::metadata(path).ok().and_then(|found| mode_of(&found));
+    mode.is_some_and(|mode| mode & OTHERS_MODE_BITS != 0)
 }
 
 fn read_key_file(option: &str, path: &Path) -> Result<String> {

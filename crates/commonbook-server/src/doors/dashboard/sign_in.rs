@@ -15,9 +15,9 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use commonbook::base::clock::{Clock, SystemClock};
 use commonbook::base::error::{Error, ErrorKind, Result};
+use commonbook::base::file_system::{private_folder, private_options, sync_folder};
 use commonbook::base::home_key::{HomeKey, hex};
 use commonbook::base::id::{Id, RandomIds, RequestKind, TokenId};
-use commonbook::base::private_folder::private_folder;
 use commonbook::model::workspace::Workspace;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -90,14 +90,11 @@ struct SpentNonces {
 impl SpentNonces {
     /// Spends a nonce; false if it was spent before.
     fn spend(&self, nonce: &str) -> Result<bool> {
-        let mut options = fs::File::options();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let created = private_folder(&self.folder).and_then(|()| {
             self.drop_expired();
-            options.open(self.folder.join(nonce))?.sync_all()?;
-            fs::File::open(&self.folder)?.sync_all()
+            let mut options = private_options();
+            options.write(true).create_new(true).open(self.folder.join(nonce))?.sync_all()?;
+            sync_folder(&self.folder)
         });
         match created {
             Ok(()) => Ok(true),

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+use commonbook::base::file_system::private_options;
+
 use crate::settings::config::HOOK_LOG;
 
 /// Size at which the log becomes `hook.log.1` and a new one starts.
@@ -22,9 +24,5 @@ fn open(home: &Path) -> io::Result<File> {
     if fs::metadata(&path).is_ok_and(|log| log.len() > LOG_BYTES_MAX) {
         fs::rename(&path, path.with_extension("log.1"))?;
     }
-    let mut options = File::options();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    private_options().append(true).create(true).open(path)
 }

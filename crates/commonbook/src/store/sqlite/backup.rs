@@ -14,6 +14,7 @@ use super::engine::unseen;
 use super::file::{refused_store, sibling_path, unusable_file};
 use super::{chain, connection, digest, migrate, open};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::file_system::make_private;
 use crate::model::standing::TOLD_ENDING;
 
 /// The version of the format of backups.
@@ -182,12 +183,7 @@ pub fn stage_backup(backup: &Path, store: &Path) -> Result<PathBuf> {
         discard_staged(&staged);
         unusable_file(&staged, error)
     })?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let private = fs::set_permissions(&staged, fs::Permissions::from_mode(0o600));
-        private.map_err(|error| unusable_file(&staged, error))?;
-    }
+    make_private(&staged).map_err(|error| unusable_file(&staged, error))?;
     let copy = writable(&staged)?;
     copy.execute_batch("DROP TABLE backup; DROP TABLE backup_file")?;
     copy.pragma_update(None, "journal_mode", "wal")?;

@@ -8,7 +8,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind as IoKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::chain::{self, EventHash, JournalHead};
 use super::file::{sibling_path, unusable_file};
 use crate::base::error::Result;
+use crate::base::file_system::{private_options, sync_folder};
 use crate::store::{JournalLoss, StoreLoss};
 
 /// Bytes of a record: a workspace's name has at most 128 characters of at most 4 bytes.
@@ -169,10 +170,8 @@ impl MarkFile {
     /// Opens the mark beside a store, and creates it if it is missing or empty.
     pub(super) fn open(store: &Path, connection: &Connection) -> Result<Self> {
         let path = mark_path(store);
-        let mut options = OpenOptions::new();
+        let mut options = private_options();
         options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let file = options.open(&path).map_err(|error| unusable_file(&path, error))?;
         let mark = Self { file, known: RefCell::default() };
         mark.with_lock(|file, known| known.refresh(file))
@@ -195,7 +194,7 @@ impl MarkFile {
             file.seek(SeekFrom::Start(0))?;
             file.write_all(&bytes)?;
             file.sync_all()?;
-            sync_folder(store)
+            store.parent().map_or(Ok(()), sync_folder)
         };
         self.with_lock(write).map_err(|error| unusable_file(&mark_path(store), error))
     }
@@ -233,16 +232,6 @@ impl MarkFile {
 /// Where a record begins in the file.
 fn offset_bytes(place: usize) -> u64 {
     (place * RECORD_BYTES) as u64
-}
-
-#[cfg(unix)]
-fn sync_folder(store: &Path) -> std::io::Result<()> {
-    store.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> std::io::Result<()> {
-    Ok(())
 }
 
 fn head_record(workspace: &str, head: JournalHead) -> Vec<u8> {

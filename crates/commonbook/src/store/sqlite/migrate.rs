@@ -12,7 +12,7 @@ use super::mark::MarkFile;
 use super::{chain, digest};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::file_lock::FileLock;
-use crate::base::private_folder::private_folder;
+use crate::base::file_system::{make_private, private_folder};
 use crate::model::standing::TOLD_ENDING;
 
 mod scripts {
@@ -59,7 +59,7 @@ fn connection_to(path: &Path) -> Result<Connection> {
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    private_file(path).map_err(|error| unusable_file(path, error))?;
+    make_private(path).map_err(|error| unusable_file(path, error))?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     configure_writer(&connection)?;
     register_functions(&connection)?;
@@ -96,7 +96,7 @@ fn note_told_texts(connection: &Connection, path: &Path) -> Result<()> {
     let staged = sibling_path(&target, ".new");
     let written = list
         .and_then(|list| fs::write(&staged, list))
-        .and_then(|()| private_file(&staged))
+        .and_then(|()| make_private(&staged))
         .and_then(|()| fs::rename(&staged, &target));
     if let Err(error) = written {
         tracing::warn!(%error, "the standing memory of projects waits for an agreement, although agents received it before");
@@ -157,15 +157,4 @@ fn seal(connection: &mut Connection) -> Result<()> {
         tx.execute("UPDATE home SET sealed = ?1", [SCHEMA_VERSION])?;
     }
     Ok(tx.commit()?)
-}
-
-#[cfg(unix)]
-fn private_file(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
-}
-
-#[cfg(not(unix))]
-fn private_file(_: &Path) -> std::io::Result<()> {
-    Ok(())
 }

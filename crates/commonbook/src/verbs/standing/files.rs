@@ -11,9 +11,9 @@ use rustc_hash::FxHashMap;
 
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::file_lock::FileLock;
+use crate::base::file_system::{mode_of, private_folder, private_options, set_mode, sync_folder};
 use crate::base::hash::sha256;
 use crate::base::limits;
-use crate::base::private_folder::private_folder;
 use crate::model::caller::Caller;
 use crate::model::forgetting::{ForgetReach, ForgottenPhrases, redacted_standing};
 use crate::model::standing::{
@@ -464,9 +464,7 @@ impl StandingTarget {
         self.refuse_links()?;
         let path = self.real_path();
         fs::rename(staged, &path)?;
-        #[cfg(unix)]
-        File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()?;
-        Ok(())
+        sync_folder(path.parent().unwrap_or(Path::new(".")))
     }
 
     /// The target of a symbolic link, which stays.
@@ -527,16 +525,8 @@ fn forget_backups(folder: &Path, ending: &str) -> io::Result<()> {
 }
 
 /// Gives a new file or folder the mode of the folder around it, limited to these bits.
-#[cfg(unix)]
 fn open_like(path: &Path, around: &Path, within: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = fs::metadata(around)?.permissions().mode() & within;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-fn open_like(_: &Path, _: &Path, _: u32) -> io::Result<()> {
-    Ok(())
+    mode_of(&fs::metadata(around)?).map_or(Ok(()), |mode| set_mode(path, mode & within))
 }
 
 /// Writes a text to a new file beside this path, and syncs it; a failure leaves nothing behind.
@@ -552,11 +542,7 @@ pub(super) fn stage(path: &Path, location: StandingLocation, text: &str) -> io::
 }
 
 fn write_new(new: &Path, path: &Path, location: StandingLocation, text: &str) -> io::Result<()> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(new)?;
+    let mut file = private_options().write(true).create_new(true).open(new)?;
     match (fs::metadata(path), location) {
         (Ok(metadata), _) => file.set_permissions(metadata.permissions())?,
         (Err(_), StandingLocation::Project) => {

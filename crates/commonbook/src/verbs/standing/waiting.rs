@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::agreement::{AGREEMENTS, agreed_sum};
 use super::files::stage;
+use crate::base::file_system::private_folder;
 use crate::base::hash::sha256;
-use crate::base::private_folder::private_folder;
 use crate::model::forgetting::ForgottenPhrases;
 use crate::model::standing::{AgreedFile, StandingLocation};
 use crate::model::workspace::Workspace;

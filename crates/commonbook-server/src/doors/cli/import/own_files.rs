@@ -1,7 +1,8 @@
 //! The person's own files of instructions: by where they lie and whose they are, never by what they say.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::system::modes::belongs_to_user;
 
 /// Where coding clients read what their user tells them in every project, below the home of the user. A name that ends in `/`
 /// is a folder of such files.
@@ -60,24 +61,10 @@ fn is_own(file: &Path, home: &Path) -> bool {
     OWN_FILES.iter().any(is_known) && belongs_to_user(&file)
 }
 
-#[cfg(unix)]
-fn belongs_to_user(file: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    const OTHERS_WRITE: u32 = 0o022;
-    fs::metadata(file).is_ok_and(|found| {
-        found.uid() == rustix::process::geteuid().as_raw() && found.mode() & OTHERS_WRITE == 0
-    })
-}
-
-#[cfg(not(unix))]
-fn belongs_to_user(_file: &Path) -> bool {
-    // The folder of the user is closed to others.
-    true
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[cfg(unix)]
     #[test]
