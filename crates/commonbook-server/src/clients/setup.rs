@@ -10,6 +10,7 @@ pub(crate) mod clients;
 pub(crate) mod install;
 mod json;
 pub(crate) mod ledger;
+pub(crate) mod plugin;
 mod splice;
 #[cfg(test)]
 mod tests;

@@ -23,6 +23,7 @@ use crate::clients::remote::{RestClient, ServerAddress};
 use crate::clients::setup::clients::SetupClient;
 use crate::clients::setup::install::{check_in_project, installation_state};
 use crate::clients::setup::ledger::SetupLedger;
+use crate::clients::setup::plugin::clients_with_plugin;
 use crate::clients::setup::trust::untrusted_hooks;
 use crate::settings::config::DEFAULT_ADDRESS;
 use crate::settings::config::{Config, HOOK_LOG};
@@ -187,7 +188,8 @@ fn check_clients(home: &Path, config: &Config) -> Vec<HealthCheck> {
         Ok(ledger) => ledger,
         Err(error) => return vec![HealthCheck::from_error("clients", error)],
     };
-    if ledger.clients.is_empty() {
+    let plugins = clients_with_plugin(config);
+    if ledger.clients.is_empty() && plugins.is_empty() {
         let found = "none is set up; `commonbook setup CLIENT` connects one";
         return vec![HealthCheck::healthy("clients", found)];
     }
@@ -201,7 +203,21 @@ fn check_clients(home: &Path, config: &Config) -> Vec<HealthCheck> {
     {
         checks.extend(check_codex_trust(&installed.root, config));
     }
+    checks.extend(plugins.into_iter().map(|client| check_plugin(client, &ledger)));
     checks
+}
+
+/// Reports the plugin of a client. What `setup` has written beside it does the same once more.
+fn check_plugin(client: SetupClient, ledger: &SetupLedger) -> HealthCheck {
+    let name = client.name();
+    match ledger.clients.iter().any(|installed| installed.client == client) {
+        false => HealthCheck::healthy("client", format!("{name} has the plugin")),
+        true => HealthCheck::faulty(
+            "client",
+            format!("{name} has the plugin and is set up too: each hook runs twice"),
+            format!("Remove the plugin, or run `commonbook setup {name} --undo`."),
+        ),
+    }
 }
 
 /// Checks that Codex runs the hooks that were set up.
