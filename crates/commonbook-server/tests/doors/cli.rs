@@ -696,8 +696,14 @@ fn an_error_at_the_command_line_names_what_can_be_typed() {
     let is_folder = format!("{folder} is a folder; expected the name of a file");
     let none = "con_00000000000000000000000000";
     let table: [(&[&str], &str); 11] = [
-        (&["contradictions", "resolve", none, "keep_both"], "keep_both needs --context \"…\""),
-        (&["contradictions", "resolve", none, "override"], "override needs --keep \"…\""),
+        (
+            &["contradictions", "resolve", none, "keep_both"],
+            "--context is missing: keep_both needs this field",
+        ),
+        (
+            &["contradictions", "resolve", none, "override"],
+            "--keep is missing: override needs this field",
+        ),
         (&["save", "y", "--metadata", "v=17"], "--metadata takes JSON: '{\"version\": \"17\"}'"),
         (&["save", "y", "--valid-until", "soon"], "such as 2025-09-01T00:00:00Z"),
         (&["retract", &id], "say why: --reason \"…\""),
