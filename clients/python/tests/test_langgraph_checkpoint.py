@@ -1,8 +1,13 @@
 """LangGraph's checkpointer: its own conformance tests, its savers beside this one, real graphs, and what several processes do."""
 
 import asyncio
+import base64
+import datetime
+import decimal
+import json
 import operator
 import os
+import pathlib
 import random
 import subprocess
 import sys
@@ -15,14 +20,16 @@ import pytest
 
 pytest.importorskip("langgraph.checkpoint.conformance", reason="langgraph-checkpoint-conformance is installed by .ci/python")
 
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage  # noqa: E402
 from langgraph.channels import DeltaChannel  # noqa: E402
 from langgraph.checkpoint.base import ERROR, INTERRUPT, RESUME, empty_checkpoint  # noqa: E402
 from langgraph.checkpoint.conformance import checkpointer_test, validate  # noqa: E402
 from langgraph.checkpoint.memory import InMemorySaver  # noqa: E402
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer  # noqa: E402
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer  # noqa: E402
-from langgraph.graph import END, START, StateGraph  # noqa: E402
-from langgraph.types import Command, interrupt  # noqa: E402
+from langgraph.checkpoint.serde.types import _DeltaSnapshot  # noqa: E402
+from langgraph.graph import END, START, StateGraph, add_messages  # noqa: E402
+from langgraph.types import Command, Interrupt, Send, interrupt  # noqa: E402
 
 from commonbook import NotFound, Unavailable, _checkpoint_documents  # noqa: E402
 from commonbook._checkpoint_documents import id_of, name_of, newest_first, segment_of  # noqa: E402
@@ -501,6 +508,92 @@ def test_a_channel_of_differences_is_rebuilt_and_survives_a_pruning(saver):
     assert 1 < len([*saver.list(thread())]) < before
     assert log_graph(saver).get_state(thread()).values == history[0][0]
     assert len(log_graph(saver).invoke({"lines": ["after"], "count": 0}, thread())["lines"]) == 16
+
+
+# The TypeScript client
+
+IDS = ["1f1eca4e-fcbb-6f8d-8000-cc34c32ffc78", "1f1eca4e-fd0e-680b-8001-70c712544a23"]
+MESSAGES = [
+    HumanMessage("Tea, please.", id="m1"),
+    AIMessage(
+        "I boil it.", id="m2", tool_calls=[{"name": "boil", "args": {"degrees": 80}, "id": "c1", "type": "tool_call"}],
+        usage_metadata={"input_tokens": 3, "output_tokens": 4, "total_tokens": 7},
+    ),
+    ToolMessage("It has boiled.", id="m3", tool_call_id="c1"),
+]
+NOTES = {
+    "bytes": b"\x00\xff", "set": {1, 2}, "uuid": uuid.UUID(int=7), "decimal": decimal.Decimal("1.50"),
+    "time": datetime.datetime(2026, 11, 30, 5, 24, 48, tzinfo=datetime.timezone.utc),
+    "numbers": [-1, -200, -70000, -2**40, 200, 70000, 2**40, 2**63, 0.5],
+    "texts": ["", "Größe 日本 😀", "x" * 40, "y" * 300], "none": None, "truth": [True, False], "keys": {7: "seven"},
+    "list": [*range(20)], "record": {str(number): number for number in range(20)},
+}
+
+
+def recorded(client):
+    """The documents of a thread as a client has written them, which the tests of both clients read."""
+    return json.loads((pathlib.Path(__file__).parents[2] / "threads" / f"{client}.json").read_text("utf-8"))
+
+
+def made_by_hand(number, version, values):
+    """A checkpoint that is the same in each run."""
+    versions = {"messages": version, "count": version, "notes": "1"}
+    return {
+        "v": 4, "id": IDS[number], "ts": "2026-11-30T05:24:48+00:00", "channel_values": values, "channel_versions": versions,
+        "versions_seen": {}, "updated_channels": None,
+    }
+
+
+def test_a_thread_is_written_as_the_test_of_the_typescript_client_reads_it(saver):
+    first = made_by_hand(0, "1", {"messages": MESSAGES[:1], "count": 1, "notes": NOTES})
+    config = saver.put(thread("tea"), first, {"source": "input", "step": 0, "parents": {}}, first["channel_versions"])
+    second = made_by_hand(1, "2", {"messages": MESSAGES, "count": 2, "notes": NOTES})
+    config = saver.put(config, second, {"source": "loop", "step": 1, "parents": {}}, {"messages": "2", "count": "2"})
+    saver.put_writes(config, [("__interrupt__", [Interrupt({"question": "Serve?"}, id="i1")])], "t1", "~__pregel_pull, ask")
+    writes = [("log", _DeltaSnapshot([1])), ("__pregel_tasks", Send("serve", {"cup": 1}))]
+    saver.put_writes(config, writes, "t2", "~__pregel_pull, log")
+    kept = {path: {"text": memory["text"], "metadata": memory["metadata"]} for path, memory in documents(saver).items()}
+    # A newer package may pack a further field, which reads as before.
+    same = contents_of(saver, kept) == contents_of(saver, recorded("python"))
+    assert same, f"clients/threads/python.json differs; if that is meant, it is now: {json.dumps(kept)}"
+
+
+def contents_of(saver, kept):
+    """The contents of documents by their paths; a snapshot of a channel equals another one of its value."""
+    contents = {}
+    for path, document in kept.items():
+        kind, _, data = document["text"].partition(" ")
+        contents[path] = saver.serde.loads_typed((kind, base64.b64decode(data)))
+        for row in contents[path].get("writes", ()):
+            row[2] = getattr(row[2], "value", row[2])
+    return contents
+
+
+def test_a_thread_of_the_typescript_client_is_read(saver):
+    for path, document in recorded("typescript").items():
+        saver._acting.save(document["text"], path=path, metadata=document["metadata"], memory_type="opaque", about="project")
+    newest, oldest = saver.list(thread("tea"))
+    values = newest.checkpoint["channel_values"]
+    assert newest.parent_config == oldest.config == thread("tea", "", IDS[0]) and oldest.parent_config is None
+    assert newest.metadata == {"source": "loop", "step": 1, "parents": {}}
+    assert values["messages"] == MESSAGES and oldest.checkpoint["channel_values"]["messages"] == MESSAGES[:1]
+    notes = values["notes"]
+    kept = {"text": "Größe 日本 😀", "none": None, "number": 0.5, "list": [1, "a"]}
+    assert {name: notes[name] for name in kept} == kept
+    # What JSON does not have is a plain record, and an interrupt, too.
+    assert [notes[name]["id"] for name in ("bytes", "set", "map")] == [["Uint8Array"], ["Set"], ["Map"]]
+    assert newest.pending_writes == [("t1", "__interrupt__", [{"value": {"question": "Serve?"}, "id": "i1"}])]
+    # A graph goes on with it.
+    builder = StateGraph(Chat).add_node("serve", lambda state: {"messages": [AIMessage("The tea is served.")]})
+    graph = builder.add_edge(START, "serve").compile(checkpointer=saver)
+    state = graph.invoke({"messages": [HumanMessage("Another one.")]}, thread("tea"))
+    assert [message.text for message in state["messages"]] == [
+        "Tea, please.", "I boil it.", "It has boiled.", "Another one.", "The tea is served.",
+    ]
+
+
+class Chat(TypedDict):
+    messages: Annotated[list, add_messages]
 
 
 # Graphs
