@@ -10,7 +10,7 @@ import {
 import { Commonbook } from "commonbook";
 import { CommonbookSaver, CommonbookStore } from "commonbook/langgraph";
 
-const THREAD = { configurable: { thread_id: "kettle" } };
+const THREAD = { configurable: { thread_id: "samovar" } };
 const State = Annotation.Root({ task: Annotation<string>, known: Annotation<string>, answer: Annotation<string> });
 type Update = Partial<typeof State.State>;
 
@@ -24,9 +24,9 @@ function graphOf(book: Commonbook) {
   const ask = async ({ known }: typeof State.State): Promise<Update> => ({ answer: interrupt(`Lower it, although ${known}?`) });
   const act = async ({ answer }: typeof State.State, { store }: LangGraphRunnableConfig): Promise<Update> => {
     // Yours is new ChatOpenAI(…).
-    const model = new FakeListChatModel({ responses: ["The kettle is lowered to 80 degrees."] });
+    const model = new FakeListChatModel({ responses: ["The samovar is lowered to 88 degrees."] });
     const { text } = await model.invoke(`The answer is ${answer}. What is to be noted?`);
-    await store!.put(["notes", "kettle"], "whistle", { text });
+    await store!.put(["notes", "samovar"], "heat", { text });
     return {};
   };
   return new StateGraph(State)
@@ -37,15 +37,15 @@ function graphOf(book: Commonbook) {
 
 const book = await Commonbook.connect({ agent: "langgraph" });
 const coder = book.acting({ agent: "claude-code" });
-await coder.save("The kettle of the tea shop whistles at 96 degrees.");
-const asked = await graphOf(book).invoke({ task: "When does the kettle whistle?" }, THREAD);
+await coder.save("The samovar of the tea shop hums at 93 degrees.");
+const asked = await graphOf(book).invoke({ task: "When does the samovar hum?" }, THREAD);
 if (isInterrupted<string>(asked)) console.log(asked[INTERRUPT][0]?.value);
 
 // Another process has the thread, and goes on with it.
 await graphOf(new Commonbook({ agent: "langgraph" })).invoke(new Command({ resume: "yes" }), THREAD);
-const { hits } = await coder.search("What was the kettle lowered to?", { k: 1 });
+const { hits } = await coder.search("What was the samovar lowered to?", { k: 1 });
 console.log(hits.map(({ memory }) => `${memory.owner} (${memory.path}): ${memory.text}`).join("\n"));
-const ofThread = await book.acting({ agent: "langgraph/tea" }).list({ path: "/checkpoints/kettle/" });
+const ofThread = await book.acting({ agent: "langgraph/tea" }).list({ path: "/checkpoints/samovar/" });
 const seen = await coder.list({ path: "/checkpoints/" });
 console.log(`${ofThread.items[0]?.owner} has documents of its thread, and claude-code sees ${seen.items.length} of them.`);
 await book.close();
