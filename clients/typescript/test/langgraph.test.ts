@@ -505,7 +505,7 @@ inWorkspace("many graphs at once", async () => {
 type Recorded = Record<string, Pick<Schemas["Memory"], "text" | "metadata">>;
 
 async function recorded(client: "python" | "typescript"): Promise<Recorded> {
-  return JSON.parse(await readFile(new URL(`../../../threads/${client}.json`, import.meta.url), "utf8")) as Recorded;
+  return JSON.parse(await readFile(new URL(`../../../../clients/threads/${client}.json`, import.meta.url), "utf8")) as Recorded;
 }
 
 const IDS = ["1f1eca4e-fcbb-6f8d-8000-cc34c32ffc78", "1f1eca4e-fd0e-680b-8001-70c712544a23"] as const;
