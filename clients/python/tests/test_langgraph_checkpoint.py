@@ -537,7 +537,7 @@ def recorded(client):
 
 def made_by_hand(number, version, values):
     """A checkpoint that is the same in each run."""
-    versions = {"messages": version, "count": version, "notes": "1"}
+    versions = {**dict.fromkeys(values, version), "notes": "1"}
     return {
         "v": 4, "id": IDS[number], "ts": "2026-11-30T05:24:48+00:00", "channel_values": values, "channel_versions": versions,
         "versions_seen": {}, "updated_channels": None,
@@ -547,8 +547,10 @@ def made_by_hand(number, version, values):
 def test_a_thread_is_written_as_the_test_of_the_typescript_client_reads_it(saver):
     first = made_by_hand(0, "1", {"messages": MESSAGES[:1], "count": 1, "notes": NOTES})
     config = saver.put(thread("tea"), first, {"source": "input", "step": 0, "parents": {}}, first["channel_versions"])
-    second = made_by_hand(1, "2", {"messages": MESSAGES, "count": 2, "notes": NOTES})
-    config = saver.put(config, second, {"source": "loop", "step": 1, "parents": {}}, {"messages": "2", "count": "2"})
+    # The node `ask` is next.
+    second = made_by_hand(1, "2", {"messages": MESSAGES, "count": 2, "notes": NOTES, "branch:to:ask": None})
+    changed = {"messages": "2", "count": "2", "branch:to:ask": "2"}
+    config = saver.put(config, second, {"source": "loop", "step": 1, "parents": {}}, changed)
     saver.put_writes(config, [("__interrupt__", [Interrupt({"question": "Serve?"}, id="i1")])], "t1", "~__pregel_pull, ask")
     writes = [("log", _DeltaSnapshot([1])), ("__pregel_tasks", Send("serve", {"cup": 1}))]
     saver.put_writes(config, writes, "t2", "~__pregel_pull, log")

@@ -7,7 +7,7 @@ import {
 } from "@openai/agents-core";
 import { Commonbook } from "./book.js";
 import { CommonbookError, Conflict, NotFound } from "./errors.js";
-import { childOf } from "./names.js";
+import { childOf, percentCodes } from "./names.js";
 import type { Schemas } from "./verbs.js";
 
 const NAME = "openai";
@@ -59,7 +59,7 @@ export class CommonbookSession implements SessionHistoryTransactionAwareSession 
     this.#sessionId = sessionId;
     this.#owner = childOf(this.book.agent ?? NAME, agent);
     this.#acting = this.book.acting({ agent: this.#owner });
-    this.#folder = `${FOLDER}/${encodeURIComponent(sessionId).replace(/[.!'()*]/g, percentCode)}/`;
+    this.#folder = `${FOLDER}/${encodeURIComponent(sessionId).replace(/[.!'()*]/g, percentCodes)}/`;
   }
 
   /** The id of the conversation. */
@@ -248,10 +248,6 @@ class History {
 /** The last segment of the path of an item. */
 function nameOf(number: number): string {
   return String(COUNTDOWN - number).padStart(16, "0");
-}
-
-function percentCode(letter: string): string {
-  return `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 /** The texts of the documents for items: one for each, as long as one call can save them. */

@@ -331,6 +331,12 @@ inWorkspace("a thread belongs to its agent alone", async () => {
   for (const { owner, sharing, memory_type: type } of (await documents()).values()) {
     assert.deepEqual([owner, sharing, type], ["langgraph/tea", "private", "opaque"]);
   }
+  // A user of the client changes nothing.
+  const book = server.book("langgraph", { workspace, user: "sue" });
+  const ofSue = new CommonbookSaver({ book, agent: "tea" });
+  assert.deepEqual(await valuesOf(ofSue), { messages: ["hello"] });
+  await put(ofSue, { messages: ["again"] });
+  assert.equal((await all(saverOf().list(thread()))).length, 2);
 });
 
 inWorkspace("processes that write at once lose nothing", async () => {
@@ -537,6 +543,7 @@ inWorkspace("a thread of the Python client is read, and a graph goes on with it"
   const { messages, ...values } = newest!.checkpoint.channel_values;
   assert.deepEqual(saidIn(messages), saidIn([HUMAN, ASSISTANT, TOOL]));
   assert.deepEqual(values, {
+    "branch:to:ask": null,
     count: 2,
     notes: {
       bytes: new Uint8Array([0, 255]), set: new Set([1, 2]), uuid: "00000000-0000-0000-0000-000000000007", decimal: "1.50",
@@ -550,10 +557,10 @@ inWorkspace("a thread of the Python client is read, and a graph goes on with it"
   assert.deepEqual(newest?.pendingWrites, [
     ["t1", INTERRUPT, [interrupted]], ["t2", "log", new DeltaSnapshot([1])], ["t2", TASKS, { node: "serve", args: { cup: 1 } }],
   ]);
-  const graph = orderGraph(saver);
-  const state = await graph.invoke({ messages: [new HumanMessage("Another one.")], approved: "yes" }, thread("tea"));
-  assert.deepEqual(state.messages.map(({ text }) => text),
-    ["Tea, please.", "I boil it.", "It has boiled.", "Another one.", "The tea is served."]);
+  // The graph answers the question that one of Python has asked.
+  const state = await orderGraph(saver).invoke(new Command({ resume: "yes" }), thread("tea"));
+  assert.deepEqual(state.messages.map(({ text }) => text), ["Tea, please.", "I boil it.", "It has boiled.", "The tea is served."]);
+  assert.equal(state.approved, "yes");
 });
 
 inWorkspace("what has no form here is refused", async () => {
