@@ -26,6 +26,9 @@ NAMES = {
     "AsyncClient": "Client", "AsyncConnection": "Connection", "AsyncVerbs": "Verbs", "AsyncCommonbook": "Commonbook",
     "AsyncActing": "Acting", "AsyncSession": "Session", "AsyncCase": "Case", "AsyncMemory": "Memory",
     "AsyncCommonbookMemoryTool": "CommonbookMemoryTool", "BetaAsyncAbstractMemoryTool": "BetaAbstractMemoryTool",
+    "AsyncMemoryStoresTransport": "MemoryStoresTransport", "async_memory_stores_client": "memory_stores_client",
+    "AsyncAnthropic": "Anthropic", "DefaultAsyncHttpxClient": "DefaultHttpxClient", "AsyncBaseTransport": "BaseTransport",
+    "handle_async_request": "handle_request",
     "async_pause": "pause", "async_blocking": "blocking",
     "aclose": "close", "aread": "read", "aiter_lines": "iter_lines", "_async": "_sync",
 }
