@@ -113,6 +113,15 @@ def test_anthropic_memory(run):
     assert "anthropic/tea /memories/kettle.md\n" in printed and printed.endswith("\n53B\t/memories/kettle.md\n")
 
 
+def test_anthropic_memory_stores(run):
+    pytest.importorskip("anthropic", reason="anthropic is installed by .ci/python")
+    pytest.importorskip("langgraph.store", reason="langgraph is installed by .ci/python")
+    assert run("anthropic_memory_stores").splitlines() == [
+        "The kettle whistles at 96 degrees.", "True", 'langgraph/keeper /langgraph/store/notes/lid: {"text": "Its lid is loose."}',
+        "anthropic/tea /kettle.md: The kettle whistles at 96 degrees.",
+    ]
+
+
 def test_two_frameworks_with_langgraph(run):
     pytest.importorskip("langgraph.graph", reason="langgraph is installed by .ci/python")
     pytest.importorskip("pydantic_ai", reason="pydantic-ai-slim is installed by .ci/python")
