@@ -1,6 +1,7 @@
 """Anthropic's memory stores: every method of its SDK against a real server, with the models of the SDK, and what agents of several
 programs make of one store."""
 
+import contextlib
 import hashlib
 import inspect
 import json
@@ -29,6 +30,7 @@ from commonbook import Commonbook  # noqa: E402
 from commonbook.anthropic_stores import (  # noqa: E402
     AsyncMemoryStoresTransport, MemoryStoresTransport, async_memory_stores_client, memory_stores_client,
 )
+from commonbook.testing import temporary_server  # noqa: E402
 
 TESTS = pathlib.Path(__file__).parent
 MODELS = {
@@ -424,6 +426,15 @@ def test_paths_that_are_taken(stores, store):
     assert memories.create(store, path="/c/d", content="x").id != two.id
 
 
+def run_as_person(server, *arguments):
+    """What a command prints that the person runs in the home of a server."""
+    command = [os.environ.get("COMMONBOOK_PROGRAM", "commonbook"), *arguments, "--home", server.home]
+    environment = {**os.environ, "COMMONBOOK_EMBEDDER": "off", "COMMONBOOK_PERSON": "1"}
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, env=environment,
+    ).stdout
+
+
 def every_page(call, *arguments, **named):
     """Each page of a list, by its tokens."""
     pages, token = [], {}
@@ -631,13 +642,7 @@ def test_other_doors(stores, store, client_of, plain, commonbook_server):
     operations = [version.operation for version in stores.memory_versions.list(store, memory_id=saved["id"])]
     assert operations == ["modified", "modified", "deleted", "created"]
 
-    # At a terminal it is the person who writes.
-    command = [os.environ.get("COMMONBOOK_PROGRAM", "commonbook"), "save", "The person was here.", "--path", "/person"]
-    near, far = os.openpty()
-    where = ["--workspace", store, "--home", commonbook_server.home]
-    subprocess.run([*command, *where], stdin=far, stdout=far, stderr=far, check=True)
-    os.close(near)
-    os.close(far)
+    run_as_person(commonbook_server, "save", "The person was here.", "--path", "/person", "--workspace", store)
     assert [version.created_by.type for version in stores.memory_versions.list(store, limit=1)][0] == "user_actor"
 
 
@@ -712,6 +717,24 @@ def test_a_server_that_does_not_answer():
     with Commonbook("http://127.0.0.1:9", retries=0) as book, memory_stores_client(book) as client:
         error = refused(anthropic.ServiceUnavailableError, "api_error", client.beta.memory_stores.create, name="x")
         assert "no answer from" in error.api_message
+
+
+def test_tokens():
+    with temporary_server() as server:
+        bound = run_as_person(server, "token", "create", "anthropic", "--workspace", "tests").strip()
+        free = run_as_person(server, "token", "create", "anthropic").strip()
+
+        def stores_of(token):
+            book = stack.enter_context(server.book("anthropic", token=token))
+            return stack.enter_context(memory_stores_client(book)).beta.memory_stores
+
+        with contextlib.ExitStack() as stack:
+            refused(anthropic.AuthenticationError, "authentication_error", stores_of("cbk_wrong").create, name="Tea shop")
+            memory = {"path": "/a", "content": "tea"}
+            one, other = stores_of(bound), stores_of(free)
+            store = one.create(name="Tea shop").id
+            refused(anthropic.PermissionDeniedError, "permission_error", one.memories.create, store, **memory)
+            assert other.memories.create(store, **memory).path == "/a"
 
 
 def test_bodies_that_the_sdk_does_not_send(commonbook_server, workspace):

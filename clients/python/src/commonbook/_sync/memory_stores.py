@@ -58,6 +58,7 @@ class MemoryStoresTransport(BaseTransport):
       30 days. A deleted store is gone at once, memory by memory; one with memories of other agents is not deleted.
     - That no path is taken by another agent, or below or above that of a memory, and that a store is not archived, is looked up
       before a write, and not in one step with it. Other doors write into an archived store.
+    - A token that is bound to one workspace opens no store, which is another one: a `PermissionDeniedError`.
     - No version has a session or a service account as its author: a filter by one finds nothing."""
 
     def __init__(
