@@ -304,8 +304,8 @@ export class CommonbookSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * The channels that a checkpoint without a parent neither changes nor has from elsewhere: no other checkpoint has a value of
-   * their versions, as the copy of a thread's first checkpoint has.
+   * The channels of a checkpoint without a parent that it does not change, and of whose versions no other checkpoint has a value.
+   * The copy of a thread's first checkpoint changes none, and has the values of all.
    */
   async #unknown(
     thread: string, namespace: string, { channel_values: values, channel_versions: versions }: Checkpoint,
