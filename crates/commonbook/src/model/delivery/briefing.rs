@@ -61,7 +61,7 @@ impl BriefingItem {
 /// Memories in a sight, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryCensus {
-    /// The memories, at most [`limits::BRIEFING_COUNTED`] and one.
+    /// The memories, at most [`crate::base::limits::BRIEFING_COUNTED`] and one.
     pub memories: u64,
     /// The agents that wrote them.
     pub agents: u64,
