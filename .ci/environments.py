@@ -70,7 +70,8 @@ def table(releases):
     for spec, release in sorted(releases.items(), key=lambda row: row[0] != row[1]):
         name, _, version = parts(spec)
         rows.append((name, version, parts(release)[2], "" if spec == release else "differs"))
-    return "\n".join("{:32} {:10} {:10} {}".format(*row).rstrip() for row in rows)
+    widths = [max(map(len, column)) + 2 for column in zip(*rows)]
+    return "\n".join("".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
 def main(command, path, *arguments):
