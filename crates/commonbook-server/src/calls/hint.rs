@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use commonbook::base::error::{Error, ErrorCode, NAMELESS_OWNER_HINT, REQUEST_SHAPE_HINT};
 use commonbook::verbs::names;
 
-use crate::calls::verb::{self, ACTION, JoinedTool, ToolSelection, Verb, VerbCommandName};
+use crate::calls::verb::{self, ACTION, JoinedTool, ToolSelection, Verb};
 
 /// The door that shows a hint.
 #[derive(Debug, Clone, Copy)]
@@ -39,17 +39,6 @@ impl TypedCommand {
         argument.get_long().map(str::to_owned)
     }
 }
-
-/// The commands that stand for verbs without one of their own.
-const SUBSTITUTE_COMMANDS: [(&str, &str); 7] = [
-    (names::FORGET_MEMORIES, "forget --topic"),
-    (names::GET_CERTIFICATE, "forget --certificate"),
-    (names::IMPORT_MEMORIES, "import"),
-    (names::EXPORT_WORKSPACE, "export"),
-    (names::MEMORY_AT, "show --at TIME"),
-    (names::PURGE_SINCE, "purge --since TIME"),
-    (names::RECALL, "context"),
-];
 
 /// The same error with a hint that a caller at this door can follow.
 pub(crate) fn for_door<'e>(error: &'e Error, door: HintDoor<'_>) -> Cow<'e, Error> {
@@ -114,9 +103,6 @@ pub(crate) fn message_in_flags(error: &Error, command: &TypedCommand) -> String 
         (_, None) => error.message.clone(),
     }
 }
-
-/// Verbs of several things, with the verb of one of them that an action calls.
-const ACTIONS_FOR_VERBS: [(&str, &str); 1] = [(names::APPEND_ENTRIES, names::APPEND_ENTRY)];
 
 /// A hint for a person who typed this command: a field of the request in backticks has the name of its flag.
 pub(crate) fn hint_in_flags(hint: &str, command: &TypedCommand) -> String {
@@ -191,7 +177,7 @@ fn named_verb<'t>(
 /// The verb whose command a line begins with, the longest one, and the ids among what follows.
 fn verb_of_command(line: &str) -> Option<(&'static Verb, Option<&str>)> {
     let rest = |verb: &'static Verb| {
-        let rest = line.strip_prefix(command_line(verb)?)?;
+        let rest = line.strip_prefix(verb.command_line?)?;
         (rest.is_empty() || rest.starts_with(' ')).then_some((verb, rest))
     };
     let (verb, rest) = verb::all().iter().filter_map(rest).min_by_key(|(_, rest)| rest.len())?;
@@ -202,7 +188,7 @@ fn verb_of_command(line: &str) -> Option<(&'static Verb, Option<&str>)> {
 /// What a person does for a caller without the call: the command that an agent can pass on where no set of
 /// tools has the verb, else words.
 fn person_words(verb: &Verb, arguments: Option<&str>) -> String {
-    match command_line(verb).filter(|_| verb.tool.is_none()) {
+    match verb.command_line.filter(|_| verb.tool.is_none()) {
         Some(command) => {
             let arguments = arguments.map(|arguments| format!(" {arguments}")).unwrap_or_default();
             format!("`commonbook {command}{arguments}`")
@@ -234,8 +220,8 @@ fn is_name_char(c: char) -> bool {
 /// in words what a person does.
 fn verb_address(verb: &Verb, door: HintDoor<'_>) -> Option<String> {
     match door {
-        HintDoor::CommandLine(_) => Some(format!("commonbook {}", command_line(verb)?)),
-        HintDoor::Mcp(tools) => tool_call(verb.name, tools),
+        HintDoor::CommandLine(_) => Some(format!("commonbook {}", verb.command_line?)),
+        HintDoor::Mcp(tools) => tool_call(verb, tools),
         HintDoor::Rest => {
             verb.route.as_ref().map(|route| format!("{} {}", route.method, route.path))
         }
@@ -243,12 +229,11 @@ fn verb_address(verb: &Verb, door: HintDoor<'_>) -> Option<String> {
 }
 
 /// How a client with these tools calls a verb: by its tool, by an action, or by another tool without arguments.
-fn tool_call(name: &str, tools: &ToolSelection) -> Option<String> {
-    if tools.offers(name) {
-        return Some(name.to_owned());
+fn tool_call(verb: &Verb, tools: &ToolSelection) -> Option<String> {
+    if tools.offers(verb.name) {
+        return Some(verb.name.to_owned());
     }
-    let name =
-        ACTIONS_FOR_VERBS.iter().find(|(verb, _)| *verb == name).map_or(name, |(_, one)| *one);
+    let name = verb.singular.unwrap_or(verb.name);
     if let Some((tool, action)) =
         JoinedTool::of_verb(name).filter(|(tool, _)| tools.offers(tool.name))
     {
@@ -256,14 +241,6 @@ fn tool_call(name: &str, tools: &ToolSelection) -> Option<String> {
     }
     let calls_it = |verb: &&&Verb| verb.tool_without_arguments == Some(name);
     tools.verbs().iter().find(calls_it).map(|verb| format!("{} {{}}", verb.name))
-}
-
-/// The command of a verb.
-fn command_line(verb: &Verb) -> Option<&'static str> {
-    match verb.command {
-        Some(VerbCommandName::Own(command)) => Some(command),
-        _ => SUBSTITUTE_COMMANDS.iter().find(|(name, _)| *name == verb.name).map(|(_, line)| *line),
-    }
 }
 
 #[cfg(test)]
@@ -434,7 +411,7 @@ mod tests {
         // No hint of the library names a command of a verb at a door without commands.
         for verb in verb::all() {
             let text =
-                format!("See `{}` or `commonbook {}`.", verb.name, command_line(verb).unwrap());
+                format!("See `{}` or `commonbook {}`.", verb.name, verb.command_line.unwrap());
             for door in [HintDoor::Mcp(&core), HintDoor::Rest] {
                 let told = hint(&text, door);
                 assert!(!told.contains("commonbook") || verb.tool.is_none(), "{told}");
@@ -447,7 +424,7 @@ mod tests {
         let mut program = crate::clap_command();
         program.build();
         for verb in verb::all() {
-            let (verb, command) = (verb.name, command_line(verb).unwrap());
+            let (verb, command) = (verb.name, verb.command_line.unwrap());
             let words = command.split(' ').take_while(|word| !word.starts_with('-'));
             let mut words = words;
             let found = words.try_fold(&program, |command, word| command.find_subcommand(word));

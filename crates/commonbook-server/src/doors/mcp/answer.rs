@@ -27,42 +27,16 @@ use serde_json::{Map, Value, json};
 use super::budget::{AnswerBudget, FitAnswer, PagedRequest};
 use crate::calls::ended_handoffs::ended_handoffs_text;
 use crate::calls::hint::{HintDoor, for_door, translate};
-use crate::calls::verb::{ToolSelection, Verb};
+use crate::calls::verb::{AnswerKind, ToolSelection, Verb};
 
 /// The key of `_meta` under which a program finds the error that the text says in words.
 const ERROR_META: &str = "commonbook/error";
 
-/// Verbs whose answer is a text for an agent, in the field [`BLOCK_FIELD`].
-pub(super) const TEXT_VERBS: [&str; 5] = [
-    names::ACCEPT_HANDOFF,
-    names::GET_BRIEFING,
-    names::GET_CASE_CONTEXT,
-    names::GET_CONTEXT,
-    names::RESUME_SESSION,
-];
-
-/// The field with the block of such an answer.
+/// The field with the block of an answer that is a text.
 const BLOCK_FIELD: &str = "text";
 
 /// The form of a resource.
 pub(super) const JSON_MIME_TYPE: &str = "application/json";
-
-/// Verbs that answer with what the caller has just written: without the text.
-const WRITING_VERBS: [&str; 13] = [
-    names::ADOPT_MEMORIES,
-    names::APPEAL_MEMORY,
-    names::COMPLETE_HANDOFF,
-    names::CREATE_HANDOFF,
-    names::DELETE_MEMORY,
-    names::LEARN,
-    names::REJECT_HANDOFF,
-    names::RELEASE_MEMORY,
-    names::RESTORE_MEMORY,
-    names::SAVE_MEMORIES,
-    names::SAVE_MEMORY,
-    names::UPDATE_MEMORY,
-    names::WITHDRAW_HANDOFF,
-];
 
 /// Fields that only programs need.
 const UNSENT_FIELDS: [&str; 23] = [
@@ -244,24 +218,20 @@ fn content(
             let stats = book.get_memory_stats(caller, &GetStats::default())?;
             AnswerContent::Block(text_of(response, &nothing_fits(stats.memories, tools), tools))
         }
-        name if TEXT_VERBS.contains(&name) => {
-            AnswerContent::Block(text_of(response, NOTHING_KNOWN, tools))
-        }
         // What a list shows of each: several come as a list.
         names::GET_MEMORY if response.get("further").or(response.get("left")).is_some() => {
             json(&lean(&opened_list(response), AnswerView::Read, tools))
         }
-        names::GET_MEMORY => json(&lean(response, AnswerView::Read, tools)),
-        name if name.starts_with("get_") => json(response),
-        name => {
-            let view = match (WRITING_VERBS.contains(&name), response["dry_run"] == true) {
-                // A dry run has written nothing: its answer says what would go along.
-                (true, true) => AnswerView::DryRun,
-                (true, false) => AnswerView::Written,
-                (false, _) => AnswerView::Read,
-            };
-            json(&lean(response, view, tools))
-        }
+        _ => match verb.answer {
+            AnswerKind::Text => AnswerContent::Block(text_of(response, NOTHING_KNOWN, tools)),
+            AnswerKind::Details => json(response),
+            // A dry run has written nothing: its answer says what would go along.
+            AnswerKind::Written if response["dry_run"] == true => {
+                json(&lean(response, AnswerView::DryRun, tools))
+            }
+            AnswerKind::Written => json(&lean(response, AnswerView::Written, tools)),
+            AnswerKind::Data => json(&lean(response, AnswerView::Read, tools)),
+        },
     })
 }
 
@@ -326,7 +296,7 @@ pub(super) fn prompt_message(response: &Value, instruction: &str) -> PromptMessa
 
 /// The response of a verb with every field, as a model reads it.
 fn recorded(verb: &Verb, response: &Value) -> RecordedJson {
-    let has_block = TEXT_VERBS.contains(&verb.name);
+    let has_block = verb.answer == AnswerKind::Text;
     RecordedJson::with_block(response, has_block.then_some(BLOCK_FIELD))
 }
 

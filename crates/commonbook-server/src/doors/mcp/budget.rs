@@ -11,9 +11,8 @@ use commonbook_text::fence::{self, Fence};
 use commonbook_text::tokens;
 use serde_json::{Map, Value, json};
 
-use super::answer::TEXT_VERBS;
 use super::contract;
-use crate::calls::verb::{Verb, VerbEffect};
+use crate::calls::verb::{AnswerKind, Verb, VerbEffect};
 
 /// Lengths to which the texts of an answer are shortened, in characters: the first with which it fits.
 const TEXT_LENGTHS: [usize; 7] = [28_000, 14_000, 7_000, 3_500, 1_800, 900, 450];
@@ -266,7 +265,7 @@ impl PagedRequest {
             .find(|field| has_field(field) && (*field != "last" || request["last"].is_u64()));
         let room = (limits::ANSWER_TOKENS - REMAINDER_TOKENS) as u64;
         let is_large = request["budget"].as_u64().is_some_and(|budget| budget > room);
-        if is_large && TEXT_VERBS.contains(&verb.name) {
+        if is_large && verb.answer == AnswerKind::Text {
             request["budget"] = room.into();
         }
         // What does not fit is not read.

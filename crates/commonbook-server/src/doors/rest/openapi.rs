@@ -278,8 +278,8 @@ fn body(
         }
     };
     let mut content = json!({ "schema": schema });
-    if let Some(example) = examples::request(route.name) {
-        content["example"] = example;
+    if let Some(example) = route.examples.request {
+        content["example"] = example();
     }
     let mut body = json!({"content": {"application/json": content}});
     if required {
@@ -300,8 +300,8 @@ fn responses(route: &RestRoute, components: &mut SchemaComponents) -> Value {
         "description": "OK.",
         "content": {"application/json": {"schema": answer}},
     });
-    if let Some(example) = examples::answer(route.name) {
-        success["content"]["application/json"]["example"] = example;
+    if let Some(example) = route.examples.answer {
+        success["content"]["application/json"]["example"] = example();
     }
     if route.memory.is_some() {
         success["headers"] = json!({"ETag": {"$ref": "#/components/headers/ETag"}});

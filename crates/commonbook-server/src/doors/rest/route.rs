@@ -13,13 +13,12 @@ use commonbook::Commonbook;
 use commonbook::base::error::{Error, ErrorKind, REQUEST_SHAPE_HINT, Result};
 use commonbook::base::input;
 use commonbook::model::caller::{Caller, EntryPoint as Way};
-use commonbook::verbs::names;
 use serde_json::{Map, Value};
 
 use crate::calls::call::{JsonVerb, run_cancellable};
 use crate::calls::hint::{HintDoor, translate};
 use crate::calls::traces::RequestTrace;
-use crate::calls::verb::{self, ListBody, Verb, VerbRoute};
+use crate::calls::verb::{self, ListBody, Verb, VerbExamples, VerbRoute};
 use crate::http::body::{BodyBudget, WholeBody};
 use crate::http::caller::{HttpCallerSource, header_text as text_of, resolve_http_caller};
 use crate::http::http_error::{RequestId, error_response};
@@ -46,21 +45,6 @@ const MARK_FIELD: &str = "mark";
 /// The field of requests and responses of a call that writes nothing.
 pub(super) const DRY_RUN_FIELD: &str = "dry_run";
 
-/// The verbs whose routes answer 201.
-pub(super) const CREATING_VERBS: &[&str] = &[names::SAVE_MEMORY, names::CREATE_HANDOFF];
-
-/// The verbs whose answer holds a memory, whose revision is the answer's `ETag`; with the JSON pointer
-/// to the memory.
-pub(super) const REVISION_POINTERS: &[(&str, &str)] = &[
-    (names::SAVE_MEMORY, "/memory"),
-    (names::GET_MEMORY, ""),
-    (names::UPDATE_MEMORY, ""),
-    (names::DELETE_MEMORY, ""),
-    (names::RESTORE_MEMORY, ""),
-    (names::RELEASE_MEMORY, ""),
-    (names::APPEAL_MEMORY, ""),
-];
-
 /// A method and a path that call one verb.
 #[derive(Clone)]
 pub(crate) struct RestRoute {
@@ -73,6 +57,7 @@ pub(crate) struct RestRoute {
     pub(super) list: Option<(&'static str, JsonVerb)>,
     /// The JSON pointer to the memory whose revision is the `ETag` of the response.
     pub(super) memory: Option<&'static str>,
+    pub(super) examples: VerbExamples,
 }
 
 impl RestRoute {
@@ -83,20 +68,28 @@ impl RestRoute {
         path: &'static str,
         call: JsonVerb,
     ) -> Self {
-        Self { method, path, name, call, status: StatusCode::OK, list: None, memory: None }
+        let examples = VerbExamples::default();
+        Self {
+            method,
+            path,
+            name,
+            call,
+            status: StatusCode::OK,
+            list: None,
+            memory: None,
+            examples,
+        }
     }
 
     /// The route of a verb of the registry, if it has one.
     pub(super) fn of(verb: &Verb) -> Option<Self> {
         let VerbRoute { method, path } = verb.route.clone()?;
         let found = |list: ListBody| Some((list.field, verb::find(list.verb)?.call.clone()));
-        let status =
-            if CREATING_VERBS.contains(&verb.name) { StatusCode::CREATED } else { StatusCode::OK };
-        let revision = REVISION_POINTERS.iter().find(|(name, _)| *name == verb.name);
         Some(Self {
-            status,
+            status: if verb.creates { StatusCode::CREATED } else { StatusCode::OK },
             list: verb.list_body.and_then(found),
-            memory: revision.map(|(_, pointer)| *pointer),
+            memory: verb.memory_pointer,
+            examples: verb.examples,
             ..Self::new(verb.name, method, path, verb.call.clone())
         })
     }
