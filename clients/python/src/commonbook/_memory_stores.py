@@ -394,8 +394,12 @@ def version_of(item: models.MemoryRevision, is_full: bool) -> dict[str, Any]:
     """A revision of a document as a version of the API."""
     memory = item["memory"]
     is_deleted = memory.get("deleted_at") is not None
-    fields = content_fields(memory, is_full)
-    if is_deleted:
+    purge = item.get("purged")
+    if purge is None:
+        fields = content_fields(memory, is_full)
+    else:
+        fields = {"path": None, "redacted_at": purge["at"], "redacted_by": actor_of(purge["by"])}
+    if is_deleted or purge is not None:
         fields |= {"content": None, "content_sha256": None, "content_size_bytes": None}
     return {
         "id": version_id(memory["id"], item["revision"]), "type": "memory_version", "memory_id": memory["id"],

@@ -6,8 +6,8 @@
     store = client.beta.memory_stores.create(name="Tea shop")
     client.beta.memory_stores.memories.create(store.id, path="/kettle.md", content="The kettle whistles at 96 degrees.")
 
-Every call of `client.beta.memory_stores` of anthropic 2.14.0 works, but `memory_versions.redact`. One client for both, with messages
-and everything else at Anthropic's service:
+Every call of `client.beta.memory_stores` of anthropic 2.14.0 works. One client for both, with messages and everything else at
+Anthropic's service:
 
     from anthropic import Anthropic, DefaultHttpxClient
     from httpx2 import HTTPTransport

@@ -555,6 +555,21 @@ class UserRecord(TypedDict):
     """
 
 
+class RevisionPurge(TypedDict):
+    """
+    The removal of what an earlier revision said.
+    """
+
+    at: str
+    """
+    When its content was removed.
+    """
+    by: Agent
+    """
+    The agent that removed it.
+    """
+
+
 SightRule: TypeAlias = Literal['own', 'shared', 'workspace', 'private', 'user', 'quarantined', 'deleted']
 """
 The rule that decides whether an agent sees a memory.
@@ -569,7 +584,7 @@ The rule that decides whether an agent sees a memory.
 """
 
 
-EventKind: TypeAlias = Literal['memory.saved', 'memory.updated', 'memory.superseded', 'memory.retracted', 'memory.deleted', 'memory.restored', 'memory.purged', 'memory.forgotten', 'memory.quarantined', 'memory.released', 'memory.appealed', 'memory.outdated', 'entity.created', 'entity.merged', 'entity.unmerged', 'entity.renamed', 'entity.deleted', 'entity.restored', 'entity.queued', 'entity.dismissed', 'contradiction.found', 'contradiction.resolved', 'contradiction.reopened', 'relation.added', 'relation.removed', 'case.opened', 'case.appended', 'case.updated', 'case.branched', 'case.merged', 'case.proposed', 'case.decided', 'case.closed', 'case.archived', 'case.reopened', 'session.started', 'session.resumed', 'session.paused', 'session.ended', 'checkpoint.created', 'checkpoint.archived', 'checkpoint.deleted', 'session.unsummarised', 'handoff.created', 'handoff.accepted', 'handoff.completed', 'handoff.rejected', 'handoff.withdrawn', 'handoff.expired', 'handoff.cycle_found', 'handoff.refused', 'handoff.outdated', 'context.built', 'agent.memory.loaded', 'consolidation.completed', 'agent.memory.retracted', 'store.loss_accepted']
+EventKind: TypeAlias = Literal['memory.saved', 'memory.updated', 'memory.superseded', 'memory.retracted', 'memory.deleted', 'memory.restored', 'memory.purged', 'memory.revision_purged', 'memory.forgotten', 'memory.quarantined', 'memory.released', 'memory.appealed', 'memory.outdated', 'entity.created', 'entity.merged', 'entity.unmerged', 'entity.renamed', 'entity.deleted', 'entity.restored', 'entity.queued', 'entity.dismissed', 'contradiction.found', 'contradiction.resolved', 'contradiction.reopened', 'relation.added', 'relation.removed', 'case.opened', 'case.appended', 'case.updated', 'case.branched', 'case.merged', 'case.proposed', 'case.decided', 'case.closed', 'case.archived', 'case.reopened', 'session.started', 'session.resumed', 'session.paused', 'session.ended', 'checkpoint.created', 'checkpoint.archived', 'checkpoint.deleted', 'session.unsummarised', 'handoff.created', 'handoff.accepted', 'handoff.completed', 'handoff.rejected', 'handoff.withdrawn', 'handoff.expired', 'handoff.cycle_found', 'handoff.refused', 'handoff.outdated', 'context.built', 'agent.memory.loaded', 'consolidation.completed', 'agent.memory.retracted', 'store.loss_accepted']
 """
 What happened.
 
@@ -580,6 +595,7 @@ What happened.
 - `memory.deleted`: A memory was deleted; it can be restored.
 - `memory.restored`: A memory was restored.
 - `memory.purged`: A memory was removed permanently.
+- `memory.revision_purged`: The content of an earlier revision was removed permanently; its `details` name the `revision`.
 - `memory.forgotten`: A memory was forgotten: removed with every copy, and kept from coming back.
 - `memory.quarantined`: A memory was quarantined: it tries to instruct other agents.
 - `memory.released`: A person reviewed a quarantined memory and released it.
@@ -1291,6 +1307,10 @@ class RestoreMemory(TypedDict):
 
 
 class PurgeMemory(TypedDict):
+    revision: NotRequired[int | None]
+    """
+    Removes the content of this earlier revision alone; the memory and its other revisions stay.
+    """
     expected_revision: NotRequired[int | None]
     """
     Only if the memory still has this revision; otherwise `conflict`.
@@ -2278,12 +2298,20 @@ class ContradictionMark(TypedDict):
 
 class PurgeResult(TypedDict):
     """
-    The memory that was removed.
+    What was removed: the memory, or the content of one of its revisions.
     """
 
     id: Id
     """
-    Its id.
+    The id of the memory.
+    """
+    revision: NotRequired[int]
+    """
+    The number of the revision; without it the whole memory was removed.
+    """
+    same_text: NotRequired[list[int]]
+    """
+    The revisions that have the same text, and still say it.
     """
 
 
@@ -4800,7 +4828,11 @@ class MemoryRevision(TypedDict):
     """
     memory: Memory
     """
-    The memory at this revision.
+    The memory at this revision; of a purged one without its content, and with an empty text.
+    """
+    purged: NotRequired[RevisionPurge]
+    """
+    When its content was purged, and by whom.
     """
 
 

@@ -851,10 +851,14 @@ export interface components {
             /** @description Whether more documents are in the folder than one call changes: call again. */
             more?: boolean;
         };
-        /** @description The memory that was removed. */
+        /** @description What was removed: the memory, or the content of one of its revisions. */
         PurgeResult: {
-            /** @description Its id. */
+            /** @description The id of the memory. */
             id: components["schemas"]["Id"];
+            /** @description The number of the revision; without it the whole memory was removed. */
+            revision?: number;
+            /** @description The revisions that have the same text, and still say it. */
+            same_text?: number[];
         };
         /** @description The result of a bulk operation or of its preview. */
         BulkResult: {
@@ -924,8 +928,20 @@ export interface components {
             at: string;
             /** @description The agent that wrote it. */
             agent: components["schemas"]["Agent"];
-            /** @description The memory at this revision. */
+            /** @description The memory at this revision; of a purged one without its content, and with an empty text. */
             memory: components["schemas"]["Memory"];
+            /** @description When its content was purged, and by whom. */
+            purged?: components["schemas"]["RevisionPurge"];
+        };
+        /** @description The removal of what an earlier revision said. */
+        RevisionPurge: {
+            /**
+             * Format: date-time
+             * @description When its content was removed.
+             */
+            at: string;
+            /** @description The agent that removed it. */
+            by: components["schemas"]["Agent"];
         };
         /** @description Whether an agent can see a memory, and why. */
         SightExplanation: {
@@ -1045,6 +1061,7 @@ export interface components {
          *     - `memory.deleted`: A memory was deleted; it can be restored.
          *     - `memory.restored`: A memory was restored.
          *     - `memory.purged`: A memory was removed permanently.
+         *     - `memory.revision_purged`: The content of an earlier revision was removed permanently; its `details` name the `revision`.
          *     - `memory.forgotten`: A memory was forgotten: removed with every copy, and kept from coming back.
          *     - `memory.quarantined`: A memory was quarantined: it tries to instruct other agents.
          *     - `memory.released`: A person reviewed a quarantined memory and released it.
@@ -1097,7 +1114,7 @@ export interface components {
          *     - `store.loss_accepted`: The store had lost events of this journal, and the operator accepted the loss.
          * @enum {string}
          */
-        EventKind: "memory.saved" | "memory.updated" | "memory.superseded" | "memory.retracted" | "memory.deleted" | "memory.restored" | "memory.purged" | "memory.forgotten" | "memory.quarantined" | "memory.released" | "memory.appealed" | "memory.outdated" | "entity.created" | "entity.merged" | "entity.unmerged" | "entity.renamed" | "entity.deleted" | "entity.restored" | "entity.queued" | "entity.dismissed" | "contradiction.found" | "contradiction.resolved" | "contradiction.reopened" | "relation.added" | "relation.removed" | "case.opened" | "case.appended" | "case.updated" | "case.branched" | "case.merged" | "case.proposed" | "case.decided" | "case.closed" | "case.archived" | "case.reopened" | "session.started" | "session.resumed" | "session.paused" | "session.ended" | "checkpoint.created" | "checkpoint.archived" | "checkpoint.deleted" | "session.unsummarised" | "handoff.created" | "handoff.accepted" | "handoff.completed" | "handoff.rejected" | "handoff.withdrawn" | "handoff.expired" | "handoff.cycle_found" | "handoff.refused" | "handoff.outdated" | "context.built" | "agent.memory.loaded" | "consolidation.completed" | "agent.memory.retracted" | "store.loss_accepted";
+        EventKind: "memory.saved" | "memory.updated" | "memory.superseded" | "memory.retracted" | "memory.deleted" | "memory.restored" | "memory.purged" | "memory.revision_purged" | "memory.forgotten" | "memory.quarantined" | "memory.released" | "memory.appealed" | "memory.outdated" | "entity.created" | "entity.merged" | "entity.unmerged" | "entity.renamed" | "entity.deleted" | "entity.restored" | "entity.queued" | "entity.dismissed" | "contradiction.found" | "contradiction.resolved" | "contradiction.reopened" | "relation.added" | "relation.removed" | "case.opened" | "case.appended" | "case.updated" | "case.branched" | "case.merged" | "case.proposed" | "case.decided" | "case.closed" | "case.archived" | "case.reopened" | "session.started" | "session.resumed" | "session.paused" | "session.ended" | "checkpoint.created" | "checkpoint.archived" | "checkpoint.deleted" | "session.unsummarised" | "handoff.created" | "handoff.accepted" | "handoff.completed" | "handoff.rejected" | "handoff.withdrawn" | "handoff.expired" | "handoff.cycle_found" | "handoff.refused" | "handoff.outdated" | "context.built" | "agent.memory.loaded" | "consolidation.completed" | "agent.memory.retracted" | "store.loss_accepted";
         /** @description The agents, sorted by name. */
         AgentList: {
             /** @description One record per agent. */
@@ -3478,6 +3495,8 @@ export interface components {
             expected_revision?: number | null;
         };
         PurgeMemory: {
+            /** @description Removes the content of this earlier revision alone; the memory and its other revisions stay. */
+            revision?: number | null;
             /** @description Only if the memory still has this revision; otherwise `conflict`. */
             expected_revision?: number | null;
         };

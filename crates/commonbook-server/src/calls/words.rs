@@ -135,6 +135,7 @@ fn done(kind: EventKind) -> &'static str {
         EventKind::HandoffCycleFound => "closed a cycle with",
         EventKind::HandoffRefused => "was refused another round of",
         EventKind::CaseAppended => "appended to",
+        EventKind::MemoryRevisionPurged => "purged an earlier revision of",
         EventKind::MemoryAppealed => "asked to release",
         EventKind::EntityCreated => "stated",
         EventKind::EntityMerged => "added to",

@@ -8,7 +8,7 @@
 mod past;
 mod requests;
 
-pub use past::{EarlierRevision, memory_at};
+pub use past::{EarlierRevision, PurgedRevision, memory_at};
 pub use requests::{
     ArchiveCheckpoint, CheckpointAndSummarise, DeleteCheckpoint, GetCheckpoint, ListCheckpoints,
     ResumeSessionResult, SummariseResult,

@@ -51,6 +51,9 @@ pub enum EventKind {
     /// A memory was removed permanently.
     #[serde(rename = "memory.purged")]
     MemoryPurged,
+    /// The content of an earlier revision was removed permanently; its `details` name the `revision`.
+    #[serde(rename = "memory.revision_purged")]
+    MemoryRevisionPurged,
     /// A memory was forgotten: removed with every copy, and kept from coming back.
     #[serde(rename = "memory.forgotten")]
     MemoryForgotten,
@@ -213,6 +216,7 @@ impl EventKind {
         Self::MemoryDeleted,
         Self::MemoryRestored,
         Self::MemoryPurged,
+        Self::MemoryRevisionPurged,
         Self::MemoryForgotten,
         Self::MemoryQuarantined,
         Self::MemoryReleased,
@@ -276,6 +280,7 @@ impl EventKind {
             Self::MemoryDeleted => "memory.deleted",
             Self::MemoryRestored => "memory.restored",
             Self::MemoryPurged => "memory.purged",
+            Self::MemoryRevisionPurged => "memory.revision_purged",
             Self::MemoryForgotten => "memory.forgotten",
             Self::MemoryQuarantined => "memory.quarantined",
             Self::MemoryReleased => "memory.released",

@@ -33,7 +33,7 @@ pub use receive::{fit_line, fit_text};
 pub use requests::{
     DeleteMemory, DeleteResult, FolderResult, GetMemories, GetMemory, ListMemories, ListOrder,
     MemoryAt, MemoryHistory, MemoryRevision, OpenedMemories, PurgeMemory, PurgeResult,
-    RestoreMemory, RevisionHistory,
+    RestoreMemory, RevisionHistory, RevisionPurge,
 };
 pub use retraction::{
     BlastRadius, RadiusKind, RadiusNode, RetractMemory, Retraction, RetractionNotice,
@@ -257,6 +257,28 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// What remains of a revision whose content is purged: who wrote it and when, and who may read it.
+    #[must_use]
+    pub fn without_content(&self) -> Self {
+        Self {
+            title: None,
+            text: String::new(),
+            summary: None,
+            topics: Vec::new(),
+            entities: Vec::new(),
+            path: None,
+            source: MemorySource { sha256: String::new(), ..self.source.clone() },
+            suspicions: Vec::new(),
+            review: None,
+            redacted: Vec::new(),
+            metadata: Map::new(),
+            retraction: None,
+            rests_on: Vec::new(),
+            contradictions: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Checks the fields that a writer chose against the limits.
     ///
     /// # Errors

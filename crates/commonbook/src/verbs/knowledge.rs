@@ -248,7 +248,13 @@ impl KnowledgeReader<'_> {
             return Ok(Some(MemoryFacts::of(memory, &[])));
         }
         let there = Sight { workspaces: vec![memory.workspace.clone()], ..self.sight.clone() };
-        let mut revisions = self.tx.earlier_revisions(&there, memory.id)?;
+        let log = self.tx.revision_log(&there, memory.id)?;
+        let then = log.iter().rev().find(|revision| revision.revised_at <= at);
+        if is_later && then.is_none_or(|then| then.snapshot.is_none()) {
+            return Ok(None);
+        }
+        let mut revisions: Vec<StoredMemory> =
+            log.into_iter().filter_map(|revision| revision.snapshot).collect();
         revisions.push(memory);
         let then = revisions.iter().rposition(|revision| revision.revised_at <= at);
         Ok(then.map(|then| MemoryFacts::of(revisions[then].clone(), &revisions[..then])))

@@ -15,7 +15,7 @@ use super::contradiction::state::record_statements;
 use super::ops::basis::FoundBasis;
 use super::ops::heirs::{ReaderAnswer, show, show_all};
 use super::ops::marks::add_contradictions;
-use super::ops::past::revision_at;
+use super::ops::past::memory_then;
 use super::ops::write_once::{WriteAnswer, WriteScope};
 use super::usage::add_usage;
 use crate::base::error::{Error, Result};
@@ -31,9 +31,10 @@ use crate::model::event::{EventKind, NewEvent};
 use crate::model::lineage::{BasisClaim, DerivedId, StaleMemory};
 use crate::model::memory::{
     AdmittedMemory, DeleteMemory, DeleteResult, DocumentPath, FolderResult, GetMemories, GetMemory,
-    Memory, MemoryAddress, MemoryAt, MemoryHistory, NoteStatements, OpenedMemories, PendingReview,
-    PurgeMemory, PurgeResult, RestoreMemory, RetractedTwin, RevisionHistory, SaveMemories,
-    SaveMemory, SaveOutcome, SaveResult, UpdateMemory, UpdateResult, UsageKind, expect_revision,
+    Memory, MemoryAddress, MemoryAt, MemoryHistory, MemoryRevision, NoteStatements, OpenedMemories,
+    PendingReview, PurgeMemory, PurgeResult, RestoreMemory, RetractedTwin, RevisionHistory,
+    RevisionPurge, SaveMemories, SaveMemory, SaveOutcome, SaveResult, UpdateMemory, UpdateResult,
+    UsageKind, expect_revision,
 };
 use crate::store::Tx;
 use commonbook_text::tokens::{self, TokenBudget};
@@ -147,7 +148,7 @@ impl Commonbook {
             }
             Some(at) => {
                 let present = addressed_memory(tx, caller, &sight, &request.id)?;
-                let then = revision_at(revisions(tx, &sight, present)?, at).ok_or_else(|| {
+                let then = memory_then(tx, &sight, &present, at)?.ok_or_else(|| {
                     Error::not_found(format!("memory {} did not exist at {at}", request.id))
                         .hint("See its history for when it was saved, changed and deleted.")
                 })?;
@@ -337,22 +338,26 @@ impl Commonbook {
         Ok(once.answer)
     }
 
-    /// Permanently removes a memory that the caller may change: from the rows, the history, the
-    /// index and the store's files.
+    /// Permanently removes a memory that the caller may change, or the content of one of its earlier revisions:
+    /// from the rows, the history, the index and the store's files.
     ///
     /// # Errors
     /// `not_found`, `forbidden` (`ownership_mismatch`), `conflict` if the memory is not at the
-    /// expected revision.
+    /// expected revision, or at the one to be purged.
     pub fn purge_memory(&self, caller: &Caller, request: &PurgeMemory) -> Result<PurgeResult> {
-        let (id, expected) = (request.id, request.expected_revision);
+        let PurgeMemory { id, revision, expected_revision: expected, .. } = *request;
         let now = self.clock.now();
         let once = self.write_once(caller, now, request, move |tx, scope| {
             let WriteScope { caller, sight, now, .. } = scope;
             let memory = changeable_memory(tx, caller, sight, id)?;
             access::may_change(caller, &memory)?;
             expect_revision(expected, &memory)?;
-            purge(tx, &memory, caller, now)?;
-            Ok(PurgeResult { id })
+            let mut same_text = Vec::new();
+            match revision {
+                None => purge(tx, &memory, caller, now)?,
+                Some(number) => same_text = purge_revision(tx, caller, &memory, number, now)?,
+            }
+            Ok(PurgeResult { id, revision, same_text })
         })?;
         self.scrub();
         Ok(once.answer)
@@ -378,10 +383,12 @@ impl Commonbook {
         let sight = Sight::reading(caller)?.with_earlier(caller).with_opaque();
         let all = self.store.read(|tx| {
             let present = addressed_memory(tx, caller, &sight, &request.id)?;
-            let all = revisions(tx, &sight, present)?;
-            show_all(tx, &sight, all)
+            let (states, purges): (Vec<_>, Vec<_>) =
+                revisions(tx, &sight, present)?.into_iter().unzip();
+            Ok(show_all(tx, &sight, states)?.into_iter().zip(purges))
         })?;
-        Ok(RevisionHistory { items: all.into_iter().map(Into::into).collect() })
+        let items = all.map(|(memory, purged)| MemoryRevision::of(memory, purged)).collect();
+        Ok(RevisionHistory { items })
     }
 }
 
@@ -428,14 +435,59 @@ fn revision_to_restore(
     }
     let there = Sight { workspaces: vec![memory.workspace.clone()], ..sight.clone() }.with_opaque();
     let mut earlier = tx.earlier_revisions(&there, id)?.into_iter();
-    earlier.find(|earlier| earlier.revision == number).ok_or_else(|| {
-        let reason = format!(
-            "revision: memory {id} has no revision {number} that you may read; it is at {present}"
-        );
-        Error::not_found(reason)
-            .with_field("revision")
-            .hint("`memory_history` lists its revisions; what was forgotten does not come back.")
-    })
+    earlier
+        .find(|earlier| earlier.revision == number)
+        .ok_or_else(|| no_revision(id, number, present))
+}
+
+fn no_revision(id: MemoryId, number: u64, present: u64) -> Error {
+    let reason = format!(
+        "revision: memory {id} has no revision {number} that you may read; it is at {present}"
+    );
+    Error::not_found(reason).with_field("revision").hint(
+        "`memory_history` lists its revisions; what was forgotten or purged does not come back.",
+    )
+}
+
+/// Purges the content of an earlier revision with its event; one that is purged already stays as it is. Returns the
+/// revisions that have the same text.
+///
+/// # Errors
+/// `conflict` if the memory is at this revision, `not_found` if its owner sees no such revision.
+fn purge_revision(
+    tx: &mut Tx<'_>,
+    caller: &Caller,
+    memory: &StoredMemory,
+    number: u64,
+    now: Timestamp,
+) -> Result<Vec<u64>> {
+    let (id, present) = (memory.id, memory.revision);
+    if number == present {
+        let reason = format!("revision: memory {id} is at revision {number}");
+        return Err(Error::conflict(reason).with_field("revision").hint(
+            "Change the memory first, or leave out `revision` to purge it with all its revisions.",
+        ));
+    }
+    let there = Sight { workspaces: vec![memory.workspace.clone()], ..Sight::of_owner(memory) };
+    let mut log = tx.revision_log(&there.with_opaque(), id)?;
+    let Some(place) = log.iter().position(|revision| revision.revision == number) else {
+        return Err(no_revision(id, number, present));
+    };
+    let revision = log.swap_remove(place);
+    if revision.purged.is_some() {
+        return Ok(Vec::new());
+    }
+    let then = revision.snapshot.ok_or_else(|| no_revision(id, number, present))?;
+    let purge = RevisionPurge { at: now, by: caller.agent.clone() };
+    tx.purge_revision(&then.without_content(), &purge)?;
+    let event = NewEvent::of(EventKind::MemoryRevisionPurged, memory, &caller.agent, now)
+        .with_details(&[("revision", number.into())]);
+    tx.append_event(&event)?;
+    let others = log.iter().filter_map(|revision| revision.snapshot.as_ref()).chain([memory]);
+    let mut same: Vec<u64> =
+        others.filter(|other| other.text == then.text).map(|other| other.revision).collect();
+    same.sort_unstable();
+    Ok(same)
 }
 
 /// A memory that is about to be saved, and the one that it supersedes.

@@ -28,7 +28,7 @@ const JOURNAL_WINDOW: u64 = 2_000;
 const UNDO_MEMORIES_MAX: usize = 1_000;
 
 /// The kinds of events that are changes of their actor.
-const CHANGE_KINDS: [EventKind; 11] = [
+const CHANGE_KINDS: [EventKind; 12] = [
     EventKind::CaseAppended,
     EventKind::MemorySaved,
     EventKind::MemoryUpdated,
@@ -37,6 +37,7 @@ const CHANGE_KINDS: [EventKind; 11] = [
     EventKind::MemoryDeleted,
     EventKind::MemoryRestored,
     EventKind::MemoryPurged,
+    EventKind::MemoryRevisionPurged,
     EventKind::MemoryForgotten,
     EventKind::MemoryAppealed,
     EventKind::MemoryReleased,
@@ -170,10 +171,12 @@ fn undo_change(
 fn refuse_final(event: &Event) -> Result<()> {
     let subject = id::handle(&event.subject);
     match event.kind {
-        EventKind::MemoryPurged | EventKind::MemoryForgotten => Err(Error::conflict(
-            "your last change removed a memory for good, and nothing brings it back",
-        )
-        .hint("To undo what you did before it, use `restore_memory` with a `revision`.")),
+        EventKind::MemoryPurged | EventKind::MemoryRevisionPurged | EventKind::MemoryForgotten => {
+            Err(Error::conflict(
+                "your last change removed something for good, and nothing brings it back",
+            )
+            .hint("To undo what you did before it, use `restore_memory` with a `revision`."))
+        }
         EventKind::CaseAppended => Err(Error::conflict(format!(
             "your last change appended to case {}, and entries stay",
             event.subject
@@ -212,7 +215,9 @@ impl Undo<'_> {
         let before = earlier.into_iter().find(|revision| revision.ended == Some(first));
         let after = match before {
             Some(revision) => {
-                let before = revision.snapshot.ok_or_else(gone)?;
+                let gone =
+                    || revision.purged.as_ref().map_or_else(gone, |_| revision.purged_error());
+                let before = revision.snapshot.clone().ok_or_else(gone)?;
                 before_again(tx, caller, &present, &before, spans)?
             }
             None if present.revision == 1 => present.with(|after| after.deleted_at = Some(now)),

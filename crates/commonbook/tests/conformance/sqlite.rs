@@ -4,13 +4,13 @@
 use std::fs;
 
 use commonbook::base::error::ErrorKind;
-use commonbook::model::memory::Memory;
+use commonbook::model::memory::{Memory, RevisionPurge};
 use commonbook::store::Store;
 use commonbook::store::sqlite::SqliteStore;
 use rusqlite::Connection;
 
 use crate::damage::{closed, file};
-use crate::{Fresh, Sqlite, keep, memory, replace, with_texts};
+use crate::{Fresh, Sqlite, keep, memory, now, replace, with_texts};
 
 fn refused(home: &Sqlite, reason: &str) {
     let before = fs::read(file(home)).unwrap();
@@ -150,6 +150,25 @@ fn no_database_file_contains_what_was_purged() {
     for word in ["zanzibarian", "anzibarian", "whisper"] {
         assert!(!in_a_file(&home, word), "{word} is still in a file");
     }
+}
+
+#[test]
+fn no_database_file_contains_what_a_purged_revision_said() {
+    let home = Sqlite::new();
+    let store = home.open();
+    let ids = commonbook::base::id::RandomIds::default();
+    let mut first = memory(&ids, "ann", "x", "the zanzibarian secret");
+    first.topics = vec!["zanzibarian".into()];
+    let second =
+        Memory { text: "a plain word".into(), topics: Vec::new(), revision: 2, ..first.clone() };
+    let (given, before) = (first.clone(), first.clone());
+    store.write(move |tx| keep(tx, &given)).unwrap();
+    store.write(move |tx| replace(tx, &before, &second)).unwrap();
+    assert!(in_a_file(&home, "zanzibarian"));
+    let purge = RevisionPurge { at: now(), by: first.owner.clone() };
+    store.write(move |tx| tx.purge_revision(&first.without_content(), &purge)).unwrap();
+    store.scrub().unwrap();
+    assert!(!in_a_file(&home, "zanzibarian"), "it is still in a file");
 }
 
 fn in_a_file(home: &Sqlite, word: &str) -> bool {

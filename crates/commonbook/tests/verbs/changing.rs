@@ -23,7 +23,7 @@ fn restore(memory: &Memory) -> RestoreMemory {
 }
 
 fn purge(memory: &Memory) -> PurgeMemory {
-    PurgeMemory { id: memory.id, expected_revision: None, idempotency_key: None }
+    PurgeMemory { id: memory.id, revision: None, expected_revision: None, idempotency_key: None }
 }
 
 /// The errors that this agent gets for each change.
@@ -201,4 +201,63 @@ fn only_its_owner_knows_of_a_purged_memory() {
     let kinds: Vec<EventKind> = world.events("ann").into_iter().map(|event| event.1).collect();
     assert_eq!(kinds, [EventKind::MemorySaved, EventKind::MemoryPurged]);
     assert!(world.events("bob").is_empty());
+}
+
+#[test]
+fn a_revision_loses_its_content_for_good_and_the_memory_stays() {
+    let world = World::new();
+    let memory = world.save("ann", "the door code is 4711");
+    for (hour, words) in [(1, "the door code is 4712"), (2, "the door has no code")] {
+        world.clock.set(at(hour));
+        world.book.update_memory(&caller("ann"), &text(&memory, words)).unwrap();
+    }
+    let first = PurgeMemory { revision: Some(1), ..purge(&memory) };
+    let refused = world.book.purge_memory(&caller("bob"), &first).unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Forbidden);
+    world.clock.set(at(3));
+    for _ in 0..2 {
+        let gone = world.book.purge_memory(&caller("ann"), &first).unwrap();
+        assert_eq!((gone.revision, gone.same_text), (Some(1), Vec::new()));
+    }
+    // The others read it as before, and in the history stands who wrote it, and who removed what it said.
+    for reader in ["ann", "bob"] {
+        let request = MemoryHistory { id: memory.id.into() };
+        let history = world.book.memory_history(&caller(reader), &request).unwrap().items;
+        let texts: Vec<&str> = history.iter().map(|it| it.memory.text.as_str()).collect();
+        assert_eq!(texts, ["", "the door code is 4712", "the door has no code"]);
+        let purged = history[0].purged.as_ref().unwrap();
+        assert_eq!((purged.at, purged.by.as_str()), (at(3), "ann"));
+        assert_eq!((history[0].at, history[0].agent.as_str()), (memory.revised_at, "ann"));
+        assert!(history[0].memory.topics.is_empty() && history[1].purged.is_none());
+        assert_eq!(world.search(reader, "door code").total, 1);
+    }
+    let then =
+        |hour| world.book.memory_at(&caller("bob"), &MemoryAt { id: memory.id, at: at(hour) });
+    assert_eq!(then(0).unwrap_err().kind, ErrorKind::NotFound);
+    assert_eq!(then(1).unwrap().text, "the door code is 4712");
+    let back = RestoreMemory { revision: Some(1), ..restore(&memory) };
+    let lost = world.book.restore_memory(&caller("ann"), &back).unwrap_err();
+    assert_eq!((lost.kind, lost.field.as_deref()), (ErrorKind::NotFound, Some("revision")));
+    let last = world.events("bob").pop().unwrap();
+    assert_eq!((last.1, last.2.as_str()), (EventKind::MemoryRevisionPurged, "ann"));
+}
+
+#[test]
+fn a_purge_of_a_revision_says_where_its_text_remains() {
+    let world = World::new();
+    let memory = world.save("ann", "tea at four");
+    let topics = UpdateMemory {
+        topics: Some(vec!["kitchen".into()]),
+        ..UpdateMemory::empty_update(memory.id)
+    };
+    world.book.update_memory(&caller("ann"), &topics).unwrap();
+    let of = |number| PurgeMemory { revision: Some(number), ..purge(&memory) };
+    let present = world.book.purge_memory(&caller("ann"), &of(2)).unwrap_err();
+    assert_eq!((present.kind, present.field.as_deref()), (ErrorKind::Conflict, Some("revision")));
+    assert_eq!(world.book.purge_memory(&caller("ann"), &of(1)).unwrap().same_text, [2]);
+    let none = world.book.purge_memory(&caller("ann"), &of(7)).unwrap_err();
+    assert_eq!((none.kind, none.field.as_deref()), (ErrorKind::NotFound, Some("revision")));
+    // What is gone does not come back by undoing the change after it.
+    let undone = world.book.undo_operation(&caller("ann"), &Default::default());
+    assert_eq!(undone.unwrap_err().kind, ErrorKind::Conflict);
 }

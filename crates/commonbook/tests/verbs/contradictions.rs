@@ -200,7 +200,12 @@ fn a_contradiction_disappears_when_a_memory_changes() {
     assert_eq!(count(), 0, "one is superseded");
     let third = world.says("eve", "The Atlas API timeout is 5 minutes", &json!({}));
     assert_eq!(count(), 2);
-    let purge = PurgeMemory { id: third.id, expected_revision: None, idempotency_key: None };
+    let purge = PurgeMemory {
+        id: third.id,
+        revision: None,
+        expected_revision: None,
+        idempotency_key: None,
+    };
     world.book.purge_memory(&caller("eve"), &purge).unwrap();
     assert_eq!(count(), 0, "one is purged");
 }

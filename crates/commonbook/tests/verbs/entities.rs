@@ -229,7 +229,7 @@ fn a_purge_removes_names() {
     };
     world.book.update_memory(&caller("ann"), &change).unwrap();
     assert_eq!(names(&world, "bob"), ["file:src/secret_plan.rs"]);
-    let purge = PurgeMemory { id, expected_revision: None, idempotency_key: None };
+    let purge = PurgeMemory { id, revision: None, expected_revision: None, idempotency_key: None };
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
     assert!(names(&world, "ann").is_empty());
     let file = crate::stored_bytes(world.home());

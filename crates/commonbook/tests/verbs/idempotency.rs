@@ -42,6 +42,7 @@ fn every_writing_verb_is_executed_once_per_key() {
     };
     let purge = PurgeMemory {
         id: memory.id,
+        revision: None,
         expected_revision: None,
         idempotency_key: Some("purge".into()),
     };

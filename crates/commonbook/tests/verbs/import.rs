@@ -149,6 +149,7 @@ fn a_purged_memory_can_be_imported_again() {
     let memory = world.save("ann", "tea");
     let purge = commonbook::model::memory::PurgeMemory {
         id: memory.id,
+        revision: None,
         expected_revision: None,
         idempotency_key: None,
     };

@@ -53,6 +53,7 @@ fn no_file_contains_what_was_purged() {
     assert!(!files_with(&world, "qwyxolotl").is_empty());
     let purge = PurgeMemory {
         id: memory.id,
+        revision: None,
         expected_revision: None,
         idempotency_key: Some("purge".into()),
     };
@@ -88,7 +89,12 @@ fn a_stored_response_of_another_workspace_is_dropped_too() {
         ..UpdateMemory::empty_update(memory.id)
     };
     world.book.update_memory(&caller("ann"), &update).unwrap();
-    let purge = PurgeMemory { id: memory.id, expected_revision: None, idempotency_key: None };
+    let purge = PurgeMemory {
+        id: memory.id,
+        revision: None,
+        expected_revision: None,
+        idempotency_key: None,
+    };
     world.book.purge_memory(&elsewhere("ann", "global"), &purge).unwrap();
     let again = world.book.update_memory(&caller("ann"), &update);
     assert_eq!(again.unwrap_err().kind, ErrorKind::NotFound);
@@ -100,7 +106,7 @@ fn no_verb_returns_what_was_purged() {
     let world = World::new();
     let save: SaveMemory = request(json!({"text": "tea", "topics": ["herbs"]}));
     let id = world.book.save_memory(&caller("ann"), &save).unwrap().memory.id;
-    let purge = PurgeMemory { id, expected_revision: None, idempotency_key: None };
+    let purge = PurgeMemory { id, revision: None, expected_revision: None, idempotency_key: None };
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
     let (book, ann) = (&world.book, caller("ann"));
     let refusals = [

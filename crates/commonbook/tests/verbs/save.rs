@@ -200,7 +200,12 @@ fn a_purge_drops_stored_responses_with_the_purged_memory() {
     let world = World::new();
     let tea = request(json!({"text": "tea", "idempotency_key": "k"}));
     let first = world.book.save_memory(&caller("ann"), &tea).unwrap().memory;
-    let purge = PurgeMemory { id: first.id, expected_revision: None, idempotency_key: None };
+    let purge = PurgeMemory {
+        id: first.id,
+        revision: None,
+        expected_revision: None,
+        idempotency_key: None,
+    };
     world.book.purge_memory(&caller("ann"), &purge).unwrap();
     let again = world.book.save_memory(&caller("ann"), &tea).unwrap();
     assert_eq!(again.outcome, SaveOutcome::Created);

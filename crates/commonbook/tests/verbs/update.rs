@@ -168,7 +168,8 @@ fn a_restore_or_purge_at_an_old_revision_is_refused() {
         assert_eq!(field.as_deref(), kind.map(|_| "expected_revision"));
     }
     for (expected, kind) in [(Some(2), Some(ErrorKind::Conflict)), (Some(3), None)] {
-        let request = PurgeMemory { id, expected_revision: expected, idempotency_key: None };
+        let request =
+            PurgeMemory { id, revision: None, expected_revision: expected, idempotency_key: None };
         assert_eq!(book.purge_memory(&ann, &request).err().map(|error| error.kind), kind);
     }
     assert_eq!(world.events("ann").len(), 4, "saved, deleted, restored, purged");

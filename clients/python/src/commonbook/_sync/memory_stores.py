@@ -46,8 +46,8 @@ class MemoryStoresTransport(BaseTransport):
     ids are those of documents and their revisions, the same in every process.
 
     What differs from Anthropic's service, and why:
-    - `memory_versions.redact` fails with `HTTPNotImplementedError`: the server removes a document with all its revisions
-      (`commonbook purge ID`), and not one of them. The version that a memory has now is refused as by the service.
+    - A version of a deleted memory with the content that the memory had at last cannot be redacted: for 30 days the memory
+      can be restored. `commonbook purge ID` removes it with all its versions.
     - The server keeps no secret and no control character of a text: `content` and `content_sha256` are those of what is kept,
       and the log `commonbook` has a warning. So it has if a memory gives orders to other agents, which do not see it before
       a person releases it. A path that looks like a secret is refused.
@@ -300,12 +300,22 @@ class MemoryStoresTransport(BaseTransport):
 
     def _redact_version(self, asked: Asked) -> dict[str, Any]:
         self._record(asked)
-        item, is_present = self._version(asked)
-        if is_present:
+        item, newest = self._version(asked)
+        memory, last = item["memory"], newest["memory"]
+        if item.get("purged") is not None:
+            return api.version_of(item, True)
+        if item is newest and "deleted_at" not in last:
             raise api.invalid(f"{asked.item} is what the memory has now: change or delete the memory first.")
-        command = f"commonbook purge {item['memory']['id']} --workspace {asked.store} --agent {item['memory']['owner']}"
-        message = f"Commonbook removes a memory with all its versions, and not one version. `{command}` removes this one."
-        raise Refusal(501, "api_error", message)
+        if item is newest or "deleted_at" in last and text_of(memory) == text_of(last):
+            command = f"commonbook purge {memory['id']} --workspace {asked.store} --agent {memory['owner']}"
+            raise api.invalid(
+                f"The deleted memory can be restored with the content of {asked.item} for 30 days. "
+                f"`{command}` removes it with all its versions."
+            )
+        book, body = self._workspace(asked.store), {"revision": item["revision"]}
+        book.request("POST", f"/v1/memories/{segment(memory['id'])}/purge", body, repeatable=True)
+        item, _ = self._version(asked)
+        return api.version_of(item, True)
 
     # Documents
 
@@ -341,13 +351,13 @@ class MemoryStoresTransport(BaseTransport):
                     return memory
         raise api.missing("memory", asked.item)
 
-    def _version(self, asked: Asked) -> tuple[models.MemoryRevision, bool]:
-        """The revision that is a version of a store, and whether its memory is as it says."""
+    def _version(self, asked: Asked) -> tuple[models.MemoryRevision, models.MemoryRevision]:
+        """The revision that is a version of a store, and the newest of its memory."""
         memory, revision = api.revision_of(asked.item) or ("", 0)
         items = self._history(asked.store, memory)
         for item in items:
             if item["revision"] == revision:
-                return item, item is items[-1] and item["memory"].get("deleted_at") is None
+                return item, items[-1]
         raise api.missing("memory version", asked.item)
 
     def _versions(self, asked: Asked, is_full: bool, page: list[int] | None) -> Iterator[tuple[int, list[Any]]]:
@@ -384,7 +394,8 @@ class MemoryStoresTransport(BaseTransport):
             items = (self._workspace(store).history(memory))["items"]
         except NotFound:
             return []
-        return [item for item in items if api.is_memory(item["memory"], store)]
+        # A purged revision has no path: the newest one says whether it belongs to the store.
+        return [item for item in items if api.is_memory((items[-1] if "purged" in item else item)["memory"], store)]
 
     def _change(self, book: Verbs, memory: models.Memory, document: dict[str, Any]) -> models.Memory | None:
         """Changes a document as it was read; None if it has changed since."""

@@ -2,7 +2,8 @@
 
 use commonbook::base::page::Page;
 use commonbook::model::memory::{
-    Memory, MemoryDifference, MemoryRevision, RevisionHistory, field_differences, state_differences,
+    Memory, MemoryDifference, MemoryRevision, RevisionHistory, RevisionPurge, field_differences,
+    state_differences,
 };
 use commonbook_text::word_diff::{StretchKind, marked_by};
 use serde_json::Value;
@@ -14,23 +15,28 @@ pub(super) fn show_history(response: &Value) {
     show(response, |history: &RevisionHistory| {
         let mut before: Option<&Memory> = None;
         for revision in &history.items {
-            let MemoryRevision { revision: number, at, agent, memory } = revision;
+            let MemoryRevision { revision: number, at, agent, memory, purged } = revision;
             let heading = format!("revision {number}");
             print_line(&format!(
                 "{} {}",
                 bold(&heading),
                 dim(&format!("· {} · {agent}", second(*at)))
             ));
-            match before {
-                None => print_indented(&memory_glance(memory)),
-                Some(before) => difference_lines(before, memory).iter().for_each(|line| {
+            match (purged, before) {
+                (Some(RevisionPurge { at, by }), _) => {
+                    print_indented(&format!("{by} purged its content at {}", second(*at)));
+                }
+                (None, None) => print_indented(&memory_glance(memory)),
+                (None, Some(before)) => difference_lines(before, memory).iter().for_each(|line| {
                     print_indented(line);
                 }),
             }
-            before = Some(memory);
+            before = Some(memory).filter(|_| purged.is_none());
         }
         let Some((last, earlier)) = history.items.split_last() else { return };
-        let says_other = |revision: &&MemoryRevision| revision.memory.text != last.memory.text;
+        let says_other = |revision: &&MemoryRevision| {
+            revision.purged.is_none() && revision.memory.text != last.memory.text
+        };
         if let Some(earlier) = earlier.iter().rfind(says_other) {
             let (id, number) = (short(&last.memory.id), earlier.revision);
             print_note(&format!(

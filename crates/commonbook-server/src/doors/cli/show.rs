@@ -330,7 +330,16 @@ pub(super) fn show_deleted_memory(response: &Value) {
 }
 
 pub(super) fn show_purge(response: &Value) {
-    show(response, |purged: &PurgeResult| print_line(&format!("Purged {} for good", purged.id)));
+    show(response, |PurgeResult { id, revision, same_text }: &PurgeResult| {
+        let Some(number) = revision else {
+            return print_line(&format!("Purged {id} for good"));
+        };
+        print_line(&format!("Purged revision {number} of {id} for good"));
+        let others: Vec<String> = same_text.iter().map(u64::to_string).collect();
+        if !others.is_empty() {
+            print_note(&format!("The same text is in revision {}", others.join(", ")));
+        }
+    });
 }
 
 pub(super) fn sight(response: &Value) {

@@ -3,8 +3,10 @@
 use jiff::Timestamp;
 
 use super::Checkpoint;
+use crate::base::error::Error;
 use crate::base::id::MemoryId;
 use crate::model::access::StoredMemory;
+use crate::model::memory::RevisionPurge;
 
 /// An earlier revision of a memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,8 +19,30 @@ pub struct EarlierRevision {
     pub revised_at: Timestamp,
     /// The position of the event that ended it; `None` in a store from before it was recorded.
     pub ended: Option<u64>,
-    /// The memory at this revision, if the reader may see it.
+    /// The memory at this revision, if the reader may see it and it was not purged.
     pub snapshot: Option<StoredMemory>,
+    /// What remains of a purged revision, if the reader might have seen it.
+    pub purged: Option<PurgedRevision>,
+}
+
+/// An earlier revision whose content was purged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PurgedRevision {
+    /// The memory without content.
+    pub remains: StoredMemory,
+    /// Who removed its content, and when.
+    pub purge: RevisionPurge,
+}
+
+impl EarlierRevision {
+    /// Why a purged revision cannot be used.
+    #[must_use]
+    pub fn purged_error(&self) -> Error {
+        let Self { memory, revision, .. } = self;
+        Error::conflict(format!("revision {revision} of memory {memory} was purged"))
+            .with_field("revision")
+            .hint("`memory_history` shows which revisions are left.")
+    }
 }
 
 /// A memory as it stood at a checkpoint; `None` if the reader could not see it then. `revisions` are

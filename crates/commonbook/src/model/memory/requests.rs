@@ -244,6 +244,10 @@ pub struct PurgeMemory {
     /// The memory's id. The memory may be deleted already.
     #[schemars(length(min = DELETION_HANDLE_CHARS_MIN))]
     pub id: MemoryId,
+    /// Removes the content of this earlier revision alone; the memory and its other revisions stay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub revision: Option<u64>,
     /// Only if the memory still has this revision; otherwise `conflict`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_revision: Option<u64>,
@@ -255,11 +259,17 @@ pub struct PurgeMemory {
     pub idempotency_key: Option<String>,
 }
 
-/// The memory that was removed.
+/// What was removed: the memory, or the content of one of its revisions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PurgeResult {
-    /// Its id.
+    /// The id of the memory.
     pub id: MemoryId,
+    /// The number of the revision; without it the whole memory was removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    /// The revisions that have the same text, and still say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub same_text: Vec<u64>,
 }
 
 /// Returns every revision of one memory, oldest first, each with its author and time.
@@ -286,13 +296,28 @@ pub struct MemoryRevision {
     pub at: Timestamp,
     /// The agent that wrote it.
     pub agent: Agent,
-    /// The memory at this revision.
+    /// The memory at this revision; of a purged one without its content, and with an empty text.
     pub memory: Memory,
+    /// When its content was purged, and by whom.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purged: Option<RevisionPurge>,
 }
 
-impl From<Memory> for MemoryRevision {
-    fn from(memory: Memory) -> Self {
+/// The removal of what an earlier revision said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RevisionPurge {
+    /// When its content was removed.
+    pub at: Timestamp,
+    /// The agent that removed it.
+    pub by: Agent,
+}
+
+impl MemoryRevision {
+    /// A revision of this memory, whose content may have been purged.
+    #[must_use]
+    pub fn of(memory: Memory, purged: Option<RevisionPurge>) -> Self {
         Self {
+            purged,
             revision: memory.revision,
             at: memory.revised_at,
             agent: memory.revised_by.clone(),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::Tx;
 use super::access::{VisibleAudience, opaque_condition};
@@ -15,9 +16,9 @@ use crate::model::access::{Audience, Sight, StoredMemory, Visibility};
 use crate::model::agent::Agent;
 use crate::model::caller::EntryPoint;
 use crate::model::case::{CaseKey, CaseStatus};
-use crate::model::checkpoint::EarlierRevision;
+use crate::model::checkpoint::{EarlierRevision, PurgedRevision};
 use crate::model::memory::{
-    AdmittedMemory, ListOrder, Memory, MemoryPath, PathPattern, PathPosition,
+    AdmittedMemory, ListOrder, Memory, MemoryPath, PathPattern, PathPosition, RevisionPurge,
 };
 use crate::model::search::MemoryFilter;
 use crate::model::stats::{MemoryCount, UserRecord};
@@ -34,6 +35,20 @@ pub struct SubjectChange {
     pub memory: Option<Box<StoredMemory>>,
     /// The case with this key, if the event is about a case, and whether it is open now.
     pub case: Option<(CaseKey, bool)>,
+}
+
+/// The stored state of a purged revision. The memory has an empty text, which no other state has.
+#[derive(Serialize)]
+struct PurgedSnapshot<'r> {
+    #[serde(flatten)]
+    remains: &'r Memory,
+    purged: &'r RevisionPurge,
+}
+
+/// What a stored state says of its purge.
+#[derive(Deserialize)]
+struct SnapshotPurge {
+    purged: RevisionPurge,
 }
 
 /// The rows of memories.
@@ -343,23 +358,27 @@ impl Tx<'_> {
         })
     }
 
-    /// The earlier revisions of this memory in sight, oldest first.
+    /// The earlier revisions of this memory in sight, oldest first, without purged ones.
     pub fn earlier_revisions(&self, sight: &Sight, id: MemoryId) -> Result<Vec<StoredMemory>> {
-        let sql = "SELECT snapshot FROM revision \
+        let log = self.revision_log(sight, id)?.into_iter();
+        Ok(log.filter_map(|revision| revision.snapshot).collect())
+    }
+
+    /// Every earlier revision of this memory, oldest first. Those out of sight and purged ones have no snapshot.
+    pub fn revision_log(&self, sight: &Sight, id: MemoryId) -> Result<Vec<EarlierRevision>> {
+        let sql = "SELECT revision, ended, snapshot FROM revision \
                    WHERE workspace = ?1 AND memory = ?2 ORDER BY revision";
-        let mut earlier = Vec::new();
+        let mut log = Vec::new();
         for workspace in &sight.workspaces {
             let params = [workspace.as_str(), &id.to_string()];
             let unseen = self.unseen("each snapshot is judged by `Sight::sees`, here");
-            let snapshots: Vec<StoredMemory> =
-                unseen.all(sql, params, |row| json(row, "snapshot"))?;
-            earlier.extend(snapshots.into_iter().filter(|memory| sight.sees(memory)));
+            log.extend(unseen.all(sql, params, |row| earlier_revision(row, sight))?);
         }
-        Ok(earlier)
+        Ok(log)
     }
 
     /// The earlier revisions of these memories that ended after a position of the journal, or whose
-    /// end has no position, by memory and number. Those out of sight have no snapshot.
+    /// end has no position, by memory and number. Those out of sight and purged ones have no snapshot.
     pub fn revisions_after(
         &self,
         sight: &Sight,
@@ -371,16 +390,8 @@ impl Tx<'_> {
                    CROSS JOIN revision r ON r.workspace = ?1 AND r.memory = w.value \
                    WHERE r.ended IS NULL OR r.ended > ?3 ORDER BY r.memory, r.revision";
         let unseen = self.unseen("each snapshot is judged by `Sight::sees`, here");
-        unseen.all(sql, (workspace.as_str(), encode_json(&ids)?, position), |row| {
-            let snapshot: StoredMemory = json(row, "snapshot")?;
-            Ok(EarlierRevision {
-                memory: snapshot.id,
-                revision: row.get("revision")?,
-                revised_at: snapshot.revised_at,
-                ended: row.get("ended")?,
-                snapshot: Some(snapshot).filter(|memory| sight.sees(memory)),
-            })
-        })
+        let params = (workspace.as_str(), encode_json(&ids)?, position);
+        unseen.all(sql, params, |row| earlier_revision(row, sight))
     }
 
     /// The number of current memories in sight that were saved in the filter's session, by its owner
@@ -469,6 +480,43 @@ impl Tx<'_> {
             (before.workspace.as_str(), before.id.to_string(), before.revision),
         )?;
         self.write_memory_row(before)
+    }
+
+    /// Removes the content of an earlier revision, with what was derived from it and the stored answers about
+    /// the memory. `remains` is its state without content.
+    pub fn purge_revision(&mut self, remains: &Memory, purge: &RevisionPurge) -> Result<()> {
+        let (workspace, id) = (remains.workspace.as_str(), remains.id.to_string());
+        let number = remains.revision;
+        let unseen = self.unseen("a verb has judged the memory whose revision it removes");
+        // The event that wrote it named its topics.
+        unseen.execute(
+            "UPDATE event SET topics = '[]', topics_salt = NULL WHERE workspace = ?1 AND subject = ?2 \
+                 AND sequence = CASE WHEN ?3 = 1 THEN \
+                     (SELECT min(e.sequence) FROM event e WHERE e.workspace = ?1 AND e.subject = ?2) \
+                     ELSE (SELECT r.ended FROM revision r \
+                           WHERE r.workspace = ?1 AND r.memory = ?2 AND r.revision = ?3 - 1) END",
+            (workspace, &id, number),
+        )?;
+        unseen.execute(
+            "UPDATE revision SET snapshot = ?4 WHERE workspace = ?1 AND memory = ?2 AND revision = ?3",
+            (
+                workspace,
+                &id,
+                number,
+                encode_json(&PurgedSnapshot { remains, purged: purge })?,
+            ),
+        )?;
+        self.execute(
+            "DELETE FROM handoff_memory WHERE origin = ?1 AND memory = ?2 AND revision = ?3",
+            (workspace, &id, number),
+        )?;
+        self.execute(
+            "DELETE FROM contradiction WHERE workspace = ?1 \
+                 AND (older = ?2 AND older_revision = ?3 OR newer = ?2 AND newer_revision = ?3)",
+            (workspace, &id, number),
+        )?;
+        self.execute("DELETE FROM answer WHERE instr(answer, ?1) > 0", [&id])?;
+        Ok(())
     }
 
     /// Removes a memory with its earlier revisions and the stored answers about it.
@@ -562,6 +610,21 @@ impl Tx<'_> {
             })
         })
     }
+}
+
+/// A row of an earlier revision, as far as this reader sees it.
+fn earlier_revision(row: &SqlRow<'_>, sight: &Sight) -> Result<EarlierRevision> {
+    let state: StoredMemory = json(row, "snapshot")?;
+    let (memory, revised_at) = (state.id, state.revised_at);
+    let (snapshot, purged) = match Some(state).filter(|state| sight.sees(state)) {
+        Some(remains) if remains.text.is_empty() => {
+            let SnapshotPurge { purged: purge } = json(row, "snapshot")?;
+            (None, Some(PurgedRevision { remains, purge }))
+        }
+        seen => (seen, None),
+    };
+    let (revision, ended) = (row.get("revision")?, row.get("ended")?);
+    Ok(EarlierRevision { memory, revision, revised_at, ended, snapshot, purged })
 }
 
 impl Tx<'_> {

@@ -286,6 +286,7 @@ fn subjects_of(event: &Event) -> Vec<TraceSubject> {
         | EventKind::HandoffWithdrawn => one(HandoffId::parse(id).map(TraceSubject::Handoff)),
         // Gone, told by another event of the same change, or Commonbook's own.
         EventKind::MemoryPurged
+        | EventKind::MemoryRevisionPurged
         | EventKind::MemoryForgotten
         | EventKind::MemoryQuarantined
         | EventKind::MemoryOutdated

@@ -5,7 +5,8 @@ use crate::base::id::MemoryId;
 use crate::base::limits;
 use crate::model::access::{self, Sight, StoredMemory};
 use crate::model::caller::Caller;
-use crate::model::memory::{DocumentPath, MemoryAddress};
+use crate::model::checkpoint::EarlierRevision;
+use crate::model::memory::{DocumentPath, MemoryAddress, RevisionPurge};
 use crate::model::search::MemoryFilter;
 use crate::store::Tx;
 
@@ -171,15 +172,18 @@ pub(in crate::verbs) fn not_deleted(memory: StoredMemory) -> Result<StoredMemory
     }
 }
 
-/// Every revision in sight of this memory, the current one last.
+/// Every revision in sight of this memory, the current one last; of a purged one what remains.
 pub(super) fn revisions(
     tx: &Tx<'_>,
     sight: &Sight,
     now: StoredMemory,
-) -> Result<Vec<StoredMemory>> {
+) -> Result<Vec<(StoredMemory, Option<RevisionPurge>)>> {
     // Another workspace in sight may have a copy with the same id and a history of its own.
     let there = Sight { workspaces: vec![now.workspace.clone()], ..sight.clone() };
-    let mut all = tx.earlier_revisions(&there, now.id)?;
-    all.push(now);
-    Ok(all)
+    let log = tx.revision_log(&there, now.id)?.into_iter();
+    let earlier = log.filter_map(|EarlierRevision { snapshot, purged, .. }| {
+        let purged = purged.map(|purged| (purged.remains, Some(purged.purge)));
+        snapshot.map(|then| (then, None)).or(purged)
+    });
+    Ok(earlier.chain([(now, None)]).collect())
 }

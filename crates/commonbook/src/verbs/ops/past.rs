@@ -6,30 +6,23 @@ use crate::base::error::Result;
 use crate::model::access::{Sight, StoredMemory};
 use crate::store::Tx;
 
-/// The revision at a time, of these of one memory, the oldest first; `None` if there was none, or if
-/// the memory was deleted then.
-pub(in crate::verbs) fn revision_at(
-    revisions: Vec<StoredMemory>,
-    at: Timestamp,
-) -> Option<StoredMemory> {
-    let then = revisions.into_iter().rev().find(|memory| memory.revised_at <= at);
-    then.filter(|memory| memory.deleted_at.is_none())
-}
-
-/// The revision at a time of a memory that was saved before; `None` if it was deleted then, or if the
-/// reader could not see it.
+/// The revision at a time of a memory that was saved before; `None` if it was deleted then, if the reader could
+/// not see it, or if that revision was purged.
 pub(in crate::verbs) fn memory_then(
     tx: &Tx<'_>,
     sight: &Sight,
     memory: &StoredMemory,
     at: Timestamp,
 ) -> Result<Option<StoredMemory>> {
-    if memory.revised_at <= at {
-        return Ok(Some(memory.clone()).filter(|memory| memory.deleted_at.is_none()));
-    }
-    // Another workspace in sight may have a copy with the same id and a history of its own.
-    let there = Sight { workspaces: vec![memory.workspace.clone()], ..sight.clone() };
-    Ok(revision_at(tx.earlier_revisions(&there, memory.id)?, at))
+    let then = if memory.revised_at <= at {
+        Some(memory.clone())
+    } else {
+        // Another workspace in sight may have a copy with the same id and a history of its own.
+        let there = Sight { workspaces: vec![memory.workspace.clone()], ..sight.clone() };
+        let mut log = tx.revision_log(&there, memory.id)?.into_iter().rev();
+        log.find(|revision| revision.revised_at <= at).and_then(|revision| revision.snapshot)
+    };
+    Ok(then.filter(|memory| memory.deleted_at.is_none()))
 }
 
 /// These memories in the words of a time. One that was saved later, and tells of that time, stays as

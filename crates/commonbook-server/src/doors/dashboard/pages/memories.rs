@@ -431,10 +431,13 @@ fn revisions(request: &PageRequest, history: &[MemoryRevision]) -> Markup {
             @for (place, revision) in history.iter().enumerate().rev() {
                 li {
                     p { "Revision " (revision.revision) " by " (agent(request, &revision.agent)) " " (time(revision.at)) }
-                    p class="text" {
-                        @match place.checked_sub(1).and_then(|before| history.get(before)) {
-                            Some(before) => { (word_diff(&before.memory.text, &revision.memory.text)) }
-                            None => { (revision.memory.text) }
+                    @match &revision.purged {
+                        Some(purge) => { p { (agent(request, &purge.by)) " purged its content " (time(purge.at)) } }
+                        None => p class="text" {
+                            @match place.checked_sub(1).and_then(|before| history.get(before)) {
+                                Some(before) if before.purged.is_none() => { (word_diff(&before.memory.text, &revision.memory.text)) }
+                                _ => { (revision.memory.text) }
+                            }
                         }
                     }
                 }

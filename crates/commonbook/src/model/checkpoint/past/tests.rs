@@ -23,6 +23,7 @@ fn earlier(memory: &StoredMemory, ended: Option<u64>, is_seen: bool) -> EarlierR
         revised_at: memory.revised_at,
         ended,
         snapshot: Some(memory.clone()).filter(|_| is_seen),
+        purged: None,
     }
 }
 
