@@ -322,7 +322,12 @@ mod tests {
     fn a_final_star_matches_a_prefix_and_each_kind_once() {
         assert_eq!(named(&[]).ok(), Some(vec![]));
         assert_eq!(named(&["memory.saved"]).ok(), Some(vec!["memory.saved"]));
-        let re = vec!["memory.released", "memory.restored", "memory.retracted"];
+        let re = vec![
+            "memory.released",
+            "memory.restored",
+            "memory.retracted",
+            "memory.revision_purged",
+        ];
         assert_eq!(named(&["memory.re*", "memory.restored"]).ok(), Some(re));
         assert_eq!(named(&["*"]).map(|kinds| kinds.len()).ok(), Some(EventKind::ALL.len()));
         let of_memories = EventKind::ALL.iter().filter(|kind| kind.is_of_memory()).count();
