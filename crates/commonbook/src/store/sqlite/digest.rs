@@ -5,8 +5,11 @@
 //! goes with the row, they reveal nothing about it.
 //!
 //! Temporary triggers of the writing connection fill in the digests: no statement can forget them,
-//! and the file itself holds no trigger.
+//! and the file itself holds no trigger. Those of a table are made when it is first written, since a command
+//! writes few tables, and the triggers of all would cost it a third of its instructions.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use rusqlite::functions::{Context, FunctionFlags};
@@ -49,21 +52,48 @@ impl DigestTable {
         let fill =
             format!("BEGIN UPDATE {name} SET digest = {digest} WHERE {}; END;", row.join(" AND "));
         format!(
-            "CREATE TEMP TRIGGER digest_of_new_{name} AFTER INSERT ON main.{name} {fill}\n\
-             CREATE TEMP TRIGGER digest_of_changed_{name} AFTER UPDATE OF {} ON main.{name} {fill}\n",
+            "CREATE TEMP TRIGGER IF NOT EXISTS digest_of_new_{name} AFTER INSERT ON main.{name} {fill}\n\
+             CREATE TEMP TRIGGER IF NOT EXISTS digest_of_changed_{name} AFTER UPDATE OF {} ON main.{name} {fill}\n",
             self.columns.join(", ")
         )
     }
 }
 
-/// The tables whose rows have digests, by name.
-fn tables(connection: &Connection) -> Result<Vec<DigestTable>> {
-    let mut statement = connection.prepare(
-        "SELECT t.name, c.name, c.pk FROM sqlite_schema t, pragma_table_info(t.name) c \
-         WHERE t.type = 'table' ORDER BY t.name, c.name",
+/// The triggers of a writing connection.
+#[derive(Debug, Default)]
+pub(super) struct DigestTriggers {
+    /// The tables that have theirs, or need none.
+    made: RefCell<BTreeSet<String>>,
+}
+
+impl DigestTriggers {
+    /// Makes the triggers of a table that is about to be written.
+    pub(super) fn make(&self, connection: &Connection, table: &str) -> Result<()> {
+        if self.made.borrow().contains(table) {
+            return Ok(());
+        }
+        let triggers: String =
+            tables(connection, Some(table))?.iter().map(DigestTable::triggers).collect();
+        connection.execute_batch(&triggers)?;
+        self.made.borrow_mut().insert(table.to_owned());
+        Ok(())
+    }
+
+    /// Has the triggers made again where they are missing: a transaction that is rolled back takes back those that
+    /// it made.
+    pub(super) fn check_again(&self) {
+        self.made.borrow_mut().clear();
+    }
+}
+
+/// The tables whose rows have digests, by name; of one name, if it is given.
+fn tables(connection: &Connection, name: Option<&str>) -> Result<Vec<DigestTable>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT t.name, c.name, c.pk FROM main.sqlite_schema t, pragma_table_info(t.name) c \
+         WHERE t.type = 'table' AND (?1 IS NULL OR t.name = ?1) ORDER BY t.name, c.name",
     )?;
     let mut found: Vec<(DigestTable, bool)> = Vec::new();
-    let mut rows = statement.query([])?;
+    let mut rows = statement.query([name])?;
     while let Some(row) = rows.next()? {
         let (name, column): (String, String) = (row.get(0)?, row.get(1)?);
         if found.last().is_none_or(|(table, _)| table.name != name) {
@@ -146,16 +176,9 @@ pub(super) fn salted_hash(salt: &[u8], text: &str) -> Vec<u8> {
     Sha256::new_with_prefix(salt).chain_update(text).finalize()[..HASH_BYTES].to_vec()
 }
 
-/// Makes this connection give a digest to each row that it writes.
-pub(super) fn write_digests(connection: &Connection) -> Result<()> {
-    let triggers: String = tables(connection)?.iter().map(DigestTable::triggers).collect();
-    connection.execute_batch(&format!("BEGIN; {triggers} COMMIT;"))?;
-    Ok(())
-}
-
 /// Gives a digest to each row without one, as after a migration.
 pub(super) fn fill_digests(connection: &Connection) -> Result<()> {
-    for table in tables(connection)? {
+    for table in tables(connection, None)? {
         let (name, digest) = (&table.name, table.expression("randomblob(8)"));
         let none = SALT_BYTES + HASH_BYTES;
         connection.execute(
@@ -170,7 +193,7 @@ pub(super) fn fill_digests(connection: &Connection) -> Result<()> {
 pub(super) fn check(connection: &Connection) -> Result<Vec<String>> {
     let _unseen = unseen("doctor recomputes each digest, and names keys alone");
     let mut findings = Vec::new();
-    for table in tables(connection)? {
+    for table in tables(connection, None)? {
         let sql = format!(
             "SELECT json_array({}), digest = zeroblob({}) FROM {} WHERE digest IS NOT {}",
             table.key.join(", "),
@@ -251,7 +274,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let connection = open::open_prepared(&folder.path().join("commonbook.db")).unwrap();
         let digested: Vec<String> =
-            tables(&connection).unwrap().into_iter().map(|table| table.name).collect();
+            tables(&connection, None).unwrap().into_iter().map(|table| table.name).collect();
         let mut statement =
             connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").unwrap();
         let all = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();

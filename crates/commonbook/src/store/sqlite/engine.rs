@@ -1,14 +1,16 @@
 //! A connection of SQLite as the driver of statements, with the guard over what they read.
 //!
 //! In a debug build, and so in every test, the engine refuses a statement that reads a protected
-//! table without access: its authorizer names the tables and columns that each statement reads.
+//! table without access: its authorizer names the tables and columns that each statement reads. It refuses one
+//! that writes rows of another table than its first words say, which would have no digest.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::{ToSql as EngineParameter, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, Row, StatementStatus};
 
+use super::digest::DigestTriggers;
 use crate::base::error::Result;
 use crate::model::event::JournalHistory;
 use crate::store::EngineWork;
@@ -28,6 +30,8 @@ thread_local! {
     /// the permission condition.
     static READ: Cell<[(bool, bool); PROTECTED_TABLES.len()]> =
         const { Cell::new([(false, false); PROTECTED_TABLES.len()]) };
+    /// The table whose rows the present statement may write; `None` where nobody has asked.
+    static WRITTEN: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Sets the access of this thread; dropping it restores the access of before.
@@ -45,6 +49,24 @@ impl Drop for AccessGuard {
     }
 }
 
+/// Names the table that statements of this thread may write, in a debug build, until it is dropped.
+struct WrittenTable;
+
+impl WrittenTable {
+    fn set(table: Option<&str>) -> Self {
+        if cfg!(debug_assertions) {
+            WRITTEN.set(Some(table.unwrap_or_default().to_owned()));
+        }
+        Self
+    }
+}
+
+impl Drop for WrittenTable {
+    fn drop(&mut self) {
+        WRITTEN.set(None);
+    }
+}
+
 /// Makes the engine refuse every statement on this connection that reads a protected table without
 /// access. Only in debug builds.
 pub(super) fn guard_reads(connection: &mut Connection) -> Result<()> {
@@ -55,6 +77,18 @@ pub(super) fn guard_reads(connection: &mut Connection) -> Result<()> {
 }
 
 fn authorize(context: AuthContext<'_>) -> Authorization {
+    if let AuthAction::Insert { table_name } | AuthAction::Update { table_name, .. } =
+        context.action
+        && context.accessor.is_none()
+    {
+        let is_named = |written: &Option<String>| {
+            written.as_ref().is_none_or(|it| it == table_name || table_name.starts_with("sqlite_"))
+        };
+        return match WRITTEN.with_borrow(is_named) {
+            true => Authorization::Allow,
+            false => Authorization::Deny,
+        };
+    }
     let AuthAction::Read { table_name, column_name } = context.action else {
         return Authorization::Allow;
     };
@@ -83,12 +117,19 @@ pub(super) fn unseen(_reason: &'static str) -> AccessGuard {
 /// A connection in a transaction that somebody else ends.
 pub(super) struct SqliteEngine<'c> {
     connection: &'c Connection,
+    /// Those of a connection that writes.
+    triggers: Option<&'c DigestTriggers>,
     work: Cell<EngineWork>,
 }
 
 impl<'c> SqliteEngine<'c> {
     pub(super) fn new(connection: &'c Connection) -> Self {
-        Self { connection, work: Cell::default() }
+        Self { connection, triggers: None, work: Cell::default() }
+    }
+
+    /// The engine of a transaction that writes: each row that it writes gets a digest.
+    pub(super) fn writing(connection: &'c Connection, triggers: &'c DigestTriggers) -> Self {
+        Self { triggers: Some(triggers), ..Self::new(connection) }
     }
 
     /// Prepares a statement with this access, and runs it.
@@ -99,6 +140,11 @@ impl<'c> SqliteEngine<'c> {
         parameters: Parameters<'_, '_>,
         act: impl FnOnce(&mut CachedStatement<'_>) -> Result<T>,
     ) -> Result<T> {
+        let table = written_table(sql);
+        if let (Some(triggers), Some(table)) = (self.triggers, table) {
+            triggers.make(self.connection, table)?;
+        }
+        let _written = self.triggers.map(|_| WrittenTable::set(table));
         // The engine may prepare a statement again while it runs.
         let _access = AccessGuard::set(access);
         READ.set([(false, false); PROTECTED_TABLES.len()]);
@@ -127,6 +173,20 @@ impl<'c> SqliteEngine<'c> {
         };
         self.work.set(self.work.get() + cost);
     }
+}
+
+/// The table that a statement inserts rows into, or whose rows it updates: its first words name it.
+fn written_table(sql: &str) -> Option<&str> {
+    let mut words = sql.split_ascii_whitespace();
+    let name = match words.next()? {
+        "INSERT" | "REPLACE" => words.find(|word| *word == "INTO").and(words.next())?,
+        "UPDATE" => match words.next()? {
+            "OR" => words.nth(1)?,
+            name => name,
+        },
+        _ => return None,
+    };
+    name.split('(').next()
 }
 
 fn bind(statement: &mut CachedStatement<'_>, parameters: Parameters<'_, '_>) -> Result<()> {
@@ -253,6 +313,21 @@ mod tests {
     use crate::model::caller::{Caller, EntryPoint};
     use crate::model::workspace::Workspace;
     use crate::store::sql::{QUOTING_TABLES, Tx};
+
+    #[test]
+    fn the_first_words_of_a_statement_name_the_table_that_it_writes() {
+        let table = [
+            ("INSERT INTO memory (id) VALUES (?1)", Some("memory")),
+            ("INSERT OR IGNORE INTO revision(workspace) SELECT 1", Some("revision")),
+            ("UPDATE event SET topics = '[]'", Some("event")),
+            ("UPDATE OR REPLACE agent SET name = 'x'", Some("agent")),
+            ("DELETE FROM memory", None),
+            ("SELECT 1", None),
+        ];
+        for (sql, expected) in table {
+            assert_eq!(written_table(sql), expected, "{sql}");
+        }
+    }
 
     /// What the engine says of a statement on a connection whose reads are guarded.
     fn with_rows<T>(act: impl FnOnce(&Tx<'_>) -> Result<T>) -> Result<T> {

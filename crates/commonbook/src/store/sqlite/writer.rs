@@ -13,6 +13,7 @@ use rusqlite::Connection;
 use rusqlite::ffi::ErrorCode;
 
 use super::chain::JournalHead;
+use super::digest::DigestTriggers;
 use super::engine::SqliteEngine;
 use super::mark::MarkFile;
 use super::{chain, holder};
@@ -35,6 +36,7 @@ struct WriterThread {
     path: PathBuf,
     /// How the connection commits now.
     sync: Cell<CommitSync>,
+    digests: DigestTriggers,
 }
 
 /// When a commit reaches the disk.
@@ -81,7 +83,8 @@ impl StoreWriter {
             |error| tracing::warn!(%error, "the mark beside the store cannot be written"),
         );
         let sync = Cell::new(CommitSync::AtOnce);
-        let thread = WriterThread { connection, mark: mark.ok(), path: path.to_owned(), sync };
+        let (mark, path, digests) = (mark.ok(), path.to_owned(), DigestTriggers::default());
+        let thread = WriterThread { connection, mark, path, sync, digests };
         let thread = std::thread::Builder::new()
             .name("commonbook-writer".to_owned())
             .spawn(move || thread.drain(&waiting))
@@ -166,6 +169,15 @@ impl WriterThread {
         group: &mut [WriteJob],
         sync: CommitSync,
     ) -> Result<Option<Vec<Result<()>>>> {
+        let answers = self.commit(group, sync);
+        if !matches!(answers, Ok(Some(_))) {
+            self.digests.check_again();
+        }
+        answers
+    }
+
+    /// As [`Self::transact_with`]; a transaction that fails leaves the triggers of digests unknown.
+    fn commit(&self, group: &mut [WriteJob], sync: CommitSync) -> Result<Option<Vec<Result<()>>>> {
         self.use_sync(sync)?;
         self.begin()?;
         let undo = |error: Error| {
@@ -194,6 +206,7 @@ impl WriterThread {
             }
             if result.is_err() {
                 self.execute("ROLLBACK TO verb").map_err(undo)?;
+                self.digests.check_again();
             }
             self.execute("RELEASE verb").map_err(undo)?;
             answers.push(result.map(|sealed| heads.extend(sealed)));
@@ -228,7 +241,7 @@ impl WriterThread {
 
     /// Runs one job, and seals the events that it appended.
     fn run(&self, job: &mut WriteJob) -> Result<Vec<(String, JournalHead)>> {
-        let engine = SqliteEngine::new(&self.connection);
+        let engine = SqliteEngine::writing(&self.connection, &self.digests);
         let mut tx = Tx::new(&engine);
         catch_unwind(AssertUnwindSafe(|| {
             (job.write.act)(&mut tx)?;
@@ -310,7 +323,8 @@ mod tests {
         let connection = connection::writing_connection(&path).unwrap();
         let mark = MarkFile::open(&path, &connection).unwrap();
         let sync = Cell::new(CommitSync::AtOnce);
-        let thread = WriterThread { connection, mark: Some(mark), path, sync };
+        let (mark, digests) = (Some(mark), DigestTriggers::default());
+        let thread = WriterThread { connection, mark, path, sync, digests };
         let level = |group: &mut [WriteJob]| {
             thread.transact(group).unwrap().into_iter().for_each(|answer| answer.unwrap());
             let level = thread
@@ -345,6 +359,50 @@ mod tests {
         let events: i64 = thread.connection.query_row(count, [], |row| row.get(0)).unwrap();
         assert_eq!(events, 1);
         assert_eq!(level(&mut [figures()]), normal);
+    }
+
+    #[test]
+    fn a_row_has_its_digest_after_a_write_that_failed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        let reader = open::open_prepared(&path).unwrap();
+        let writer =
+            StoreWriter::start(connection::writing_connection(&path).unwrap(), &path).unwrap();
+        // Alone it ends its transaction, and with it the triggers that it made.
+        let mut first = fills(5);
+        let refused = StoreWrite {
+            act: Box::new(move |tx: &mut Tx<'_>| {
+                (first.act)(tx)?;
+                Err(Error::new(ErrorKind::Invalid, "no"))
+            }),
+            ..fills(1)
+        };
+        assert_eq!(writer.run(refused).unwrap_err().kind, ErrorKind::Invalid);
+        writer.run(fills(10)).unwrap();
+        assert_eq!(tokens(&reader), 1);
+        assert_eq!(super::super::digest::check(&reader).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_row_has_its_digest_after_a_failed_write_of_its_group() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("commonbook.db");
+        let reader = open::open_prepared(&path).unwrap();
+        let connection = connection::writing_connection(&path).unwrap();
+        let mark = MarkFile::open(&path, &connection).ok();
+        let (sync, digests) = (Cell::new(CommitSync::AtOnce), DigestTriggers::default());
+        let thread = WriterThread { connection, mark, path, sync, digests };
+        let mut filled = fills(5);
+        let fails = job(false, move |tx| {
+            (filled.act)(tx)?;
+            Err(Error::new(ErrorKind::Invalid, "no"))
+        });
+        let mut written = fills(10);
+        let answers =
+            thread.transact(&mut [fails, job(false, move |tx| (written.act)(tx))]).unwrap();
+        assert_eq!(answers.iter().map(Result::is_ok).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(tokens(&reader), 1);
+        assert_eq!(super::super::digest::check(&reader).unwrap(), Vec::<String>::new());
     }
 
     #[test]
