@@ -430,8 +430,10 @@ impl MemoryCatalog {
     fn rebuild_sessions(&mut self) {
         let order =
             |a: &MemoryNumber, b: &MemoryNumber| compare_hot_times(&self.hot, &self.kept, *a, *b);
+        let key =
+            |number: &MemoryNumber| (self.hot[*number as usize].from, self.kept.facts(*number).id);
         let strands = (0..self.len()).map(|place| self.strand_key(place as MemoryNumber)).collect();
-        self.sessions = StrandTable::of(strands, order);
+        self.sessions = StrandTable::of(strands, order, key);
     }
 
     /// Compares two memories by the start of their validity, then by id, which grows with time.
