@@ -2,6 +2,8 @@
 //
 // node browser.mjs LINK MODULES CHROMIUM EACH SECONDS: signs in by the link, loads playwright-core from MODULES, repeats each
 // act EACH times, watches frames for SECONDS, and prints one object of JSON: rows of `{what, times}`, in ms, and `notes`.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 
 const [link, modules, executablePath, eachText, secondsText] = process.argv.slice(2);
@@ -42,13 +44,23 @@ const firstPaint = () => page.evaluate(() => new Promise((done) => {
   read();
 }));
 
-// First paints, from the start of the navigation: the server's time is part of them.
+// First paints, from the start of the navigation: the server's time is part of them. A page of one word is what the browser needs itself.
+const word = createServer((_, response) => {
+  response.setHeader('content-type', 'text/html');
+  response.end('<!doctype html><title>hi</title><p>hi');
+}).listen(0, '127.0.0.1');
+await once(word, 'listening');
 for (let turn = 0; turn < each; turn += 1) {
+  await page.goto(`http://127.0.0.1:${word.address().port}/`);
+  note('first paint of a page "hi"', await firstPaint());
   for (const path of PAINTED) {
     await open(path);
     note(`first paint of ${path}`, await firstPaint());
   }
 }
+
+word.close();
+word.closeAllConnections();
 
 // Interactions that stay on a page: the slowest event of each.
 async function interact(what, act) {
