@@ -181,7 +181,7 @@ impl Commonbook {
         self.store.read(|tx| {
             let found = tx.contexts(&sight, &filter, beyond, size.rows())?;
             let ids: BTreeSet<String> = (found.iter())
-                .flat_map(|context| context.receipt.included())
+                .flat_map(|context| context.receipt.told())
                 .map(|candidate| candidate.id.clone())
                 .collect();
             let seen = tx.items_in_sight(&sight, &ids)?;

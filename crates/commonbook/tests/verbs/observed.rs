@@ -92,6 +92,24 @@ fn a_parent_and_the_person_see_what_a_child_was_told_without_its_private_memorie
 }
 
 #[test]
+fn who_sees_all_of_a_text_sees_its_size_and_its_headlines() {
+    let world = World::new();
+    let texts = ["The parser of tabs fails on blanks", "Tabs are four columns wide in the editor"];
+    let saved = texts.map(|text| world.save("qa", text));
+    let context = world.context_for("claude/engineer", TASK);
+    let explain = ExplainContext { context: context.id, replay: false };
+    let own = world.book.explain_context(&caller("claude/engineer"), &explain).unwrap().receipt;
+    assert!(own.diagnostics.headline_count > 0, "{}", context.text);
+    for reader in [caller("claude/engineer"), caller("claude"), person()] {
+        let explained = world.book.explain_context(&reader, &explain).unwrap().receipt;
+        assert_eq!(explained, own);
+        let listed = world.contexts(&reader).remove(0);
+        assert_eq!((listed.items, listed.tokens), (2, own.tokens as u64));
+        assert_eq!(listed.bytes, saved.iter().map(|memory| memory.text.len() as u64).sum::<u64>());
+    }
+}
+
+#[test]
 fn a_memory_that_is_hidden_later_leaves_what_others_see() {
     let world = World::new();
     let memory = world.save("claude/engineer", "The parser of tabs fails on blanks");

@@ -214,9 +214,24 @@ impl ContextReceipt {
         self.budget.saturating_add(usize::try_from(self.standing_budget).unwrap_or(usize::MAX))
     }
 
-    /// The candidates in full.
+    /// The candidates in full, those among them whose headline is all of them.
     pub fn included(&self) -> impl Iterator<Item = &CandidateReceipt> {
         self.candidates.iter().filter(|candidate| candidate.taken)
+    }
+
+    /// The candidates that the text has, in full or by a headline.
+    pub fn told(&self) -> impl Iterator<Item = &CandidateReceipt> {
+        self.candidates.iter().filter(|candidate| candidate.taken || candidate.headline)
+    }
+
+    /// The tokens of the text if a reader sees all that it has, else those of the items in full that
+    /// the reader sees.
+    pub(crate) fn tokens_for(&self, sees: impl Fn(&str) -> bool) -> usize {
+        if self.told().all(|candidate| sees(&candidate.id)) {
+            return self.tokens;
+        }
+        let seen = self.included().filter(|candidate| sees(&candidate.id));
+        seen.filter_map(|candidate| candidate.tokens).sum()
     }
 
     /// The ids that it names: of the candidates, and of what replaced them or contradicts them.
@@ -233,13 +248,13 @@ impl ContextReceipt {
     /// The receipt with the candidates that a reader sees, and the figures of these alone.
     #[must_use]
     pub fn narrowed_to(mut self, sees: impl Fn(&str) -> bool) -> Self {
+        self.tokens = self.tokens_for(&sees);
         self.candidates.retain(|candidate| sees(&candidate.id));
         for candidate in &mut self.candidates {
             candidate.instead.take_if(|id| !sees(id));
             candidate.with.take_if(|id| !sees(id));
             candidate.contradictions.retain(|mark| sees(&mark.other.to_string()));
         }
-        self.tokens = self.included().filter_map(|candidate| candidate.tokens).sum();
         self.handoffs_left = 0;
         let diagnostics = figures_of(&self.candidates);
         let before = self.diagnostics;

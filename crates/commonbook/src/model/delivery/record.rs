@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::receipt::{CandidateReceipt, ContextOrigin, ContextReceipt};
+use super::receipt::{ContextOrigin, ContextReceipt};
 use crate::base::id::ContextId;
 use crate::model::access::ItemKind;
 use crate::model::agent::Agent;
@@ -77,10 +77,8 @@ impl ContextRecord {
     /// The record as a list shows it to a reader who sees these items.
     #[must_use]
     pub fn summary(self, sees: impl Fn(&str) -> bool) -> ContextSummary {
-        let items: Vec<_> = self.receipt.included().filter(|item| sees(&item.id)).collect();
-        let sum = |figure: fn(&CandidateReceipt) -> Option<usize>| {
-            items.iter().filter_map(|item| figure(item)).sum::<usize>() as u64
-        };
+        let items: Vec<_> = self.receipt.told().filter(|item| sees(&item.id)).collect();
+        let bytes: usize = items.iter().filter_map(|item| item.bytes).sum();
         ContextSummary {
             id: self.id,
             agent: self.agent,
@@ -88,8 +86,8 @@ impl ContextRecord {
             origin: self.receipt.origin,
             session: self.receipt.session.clone(),
             items: items.len() as u64,
-            tokens: sum(|item| item.tokens),
-            bytes: sum(|item| item.bytes),
+            tokens: self.receipt.tokens_for(&sees) as u64,
+            bytes: bytes as u64,
         }
     }
 }
@@ -119,11 +117,11 @@ pub struct ContextSummary {
     /// The session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Items.
+    /// Items, in full or by a headline.
     pub items: u64,
-    /// Tokens of the items.
+    /// Tokens of the text; of the items in full alone, if you may not read all that it has.
     pub tokens: u64,
-    /// Bytes of the items.
+    /// Bytes of the items, each in full.
     pub bytes: u64,
 }
 

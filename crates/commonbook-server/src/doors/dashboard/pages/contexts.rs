@@ -127,15 +127,16 @@ fn explain(request: &PageRequest, item: &str) -> Result<(ContextExplanation, Opt
 
 fn receipt(request: &PageRequest, context: &ContextExplanation) -> Markup {
     let receipt = &context.receipt;
-    let told: Vec<_> = receipt.candidates.iter().filter(|candidate| candidate.taken).collect();
+    let told: Vec<_> = receipt.included().collect();
+    let diagnostics = &receipt.diagnostics;
     let is_named = |candidate: &&CandidateReceipt| candidate.headline && !candidate.taken;
     let named: Vec<_> = receipt.candidates.iter().filter(is_named).collect();
     let used = u64::try_from(receipt.tokens).unwrap_or(u64::MAX);
     let budget = u64::try_from(receipt.tokens_max()).unwrap_or(u64::MAX);
     html! {
         p { strong { "Task: " } (linked_text(request, &receipt.query)) }
-        p { (agent(request, &context.agent)) " received " (count_text(told.len() as u64, "item", "items")) " in full and "
-            (count_text(named.len() as u64, "headline", "headlines")) " of "
+        p { (agent(request, &context.agent)) " received " (count_text(diagnostics.injected_count as u64, "item", "items")) " in full and "
+            (count_text(diagnostics.headline_count as u64, "headline", "headlines")) " of "
             (count_text(receipt.candidates.len() as u64, "candidate", "candidates")) ", " (time(context.at)) ", by " (origin_words(receipt.origin)) ": "
             (used) " of " (budget) " tokens." (share(used, budget)) }
         @if let Some(replay) = &context.replay {
@@ -144,13 +145,13 @@ fn receipt(request: &PageRequest, context: &ContextExplanation) -> Markup {
         }
         section aria-label="What it received" {
             h2 { "What " (context.agent) " received" }
-            p class="muted" { "Each item in the order of the text, in its words of then." }
+            p class="muted" { "Each item in the order of the text, in its words of then: those in full, and headlines that say all of theirs." }
             @if told.is_empty() { p class="muted" { "Nothing in full." } }
             @for candidate in &told { (told_item(request, context, candidate)) }
         }
         @if !named.is_empty() {
             section aria-label="Headlines" {
-                h2 { "Named by a headline" }
+                h2 { "Named by the first words" }
                 (candidate_rows(request, context, &named))
             }
         }
@@ -292,6 +293,7 @@ fn candidate_facts(request: &PageRequest, candidate: &CandidateReceipt) -> Marku
         (item_link(request, &candidate.id)) span { "by " (candidate.author) } (chip(&candidate.memory_type, "type"))
         span { (source_words(candidate.source)) }
         @if let Some(score) = candidate.score.filter(|score| *score >= 0.01) { span { "relevance " (format!("{score:.2}")) } }
+        @if candidate.taken && candidate.headline { (chip("headline", "quiet")) }
         @if let Some(tokens) = candidate.tokens { span { (count_text(tokens as u64, "token", "tokens")) } }
         @if let Some(instead) = &candidate.instead { span { "instead: " (item_link(request, instead)) } }
         @if let Some(with) = &candidate.with { span { "shown with " (item_link(request, with)) } }
