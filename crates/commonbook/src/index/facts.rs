@@ -81,6 +81,8 @@ pub(super) struct MemoryCatalog {
     unnamed_sessions: FxHashSet<u32>,
     /// The stream of each hour, by the number of its workspace.
     streams: FxHashMap<(u32, i64), u32>,
+    /// The last lookup: most memories have the stream of the previous one.
+    last_stream: Option<((u32, i64), u32)>,
     stream_numbers: FxHashSet<u32>,
     /// The cases that are not open, by the number of their workspace.
     inactive_cases: FxHashMap<u32, FxHashSet<u32>>,
@@ -109,8 +111,11 @@ impl MemoryCatalog {
 
     /// The same with the numbers of class, session and topics.
     fn put_entry(&mut self, entry: &CatalogEntry, topics: &[u32], in_delta: bool) -> MemoryNumber {
-        let existing = self.number_in_class(entry.class, entry.facts.id);
-        let number = existing.unwrap_or_else(|| self.next_number());
+        let number = self.number_in_class(entry.class, entry.facts.id).unwrap_or_else(|| {
+            let number = self.next_number();
+            self.number_or_insert(entry.class, entry.facts.id, number);
+            number
+        });
         let before = (self.strand_key(number), self.hot[number as usize].from);
         self.kept.set(number, entry.facts, topics);
         self.register_entry(number, entry, in_delta);
@@ -157,12 +162,20 @@ impl MemoryCatalog {
             self.classes.move_member(number, before, after);
         }
         self.vector_refs.set(number, None);
-        if new {
-            let mut numbers = std::mem::take(&mut self.numbers);
-            let key = (self.classes.workspace(entry.class), entry.facts.id);
-            numbers.insert(key, number, |number| self.catalog_key(number));
-            self.numbers = numbers;
-        }
+    }
+
+    /// The number of a memory, by class and id. A new memory gets this number, and `None` is returned.
+    fn number_or_insert(
+        &mut self,
+        class: u32,
+        id: MemoryId,
+        number: MemoryNumber,
+    ) -> Option<MemoryNumber> {
+        let key = (self.classes.workspace(class), id);
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let existing = numbers.get_or_insert(key, number, |number| self.catalog_key(number));
+        self.numbers = numbers;
+        existing
     }
 
     /// The number of assigned numbers, deleted memories included.
@@ -180,7 +193,10 @@ impl MemoryCatalog {
         self.hot.reserve(more);
         self.sessions_by_number.reserve(more);
         self.classed.reserve(more);
-        self.classes.reserve(more);
+        let memories = self.len() + more;
+        self.classes.reserve(memories);
+        self.written.grow(memories);
+        self.vector_refs.reserve(memories);
         let mut numbers = std::mem::take(&mut self.numbers);
         numbers.reserve(more, |number| self.catalog_key(number));
         self.numbers = numbers;
@@ -237,6 +253,17 @@ impl MemoryCatalog {
             return session;
         }
         let hour = from.div_euclid(HOUR_MILLISECONDS);
+        if let Some((last, stream)) = self.last_stream
+            && last == (workspace, hour)
+        {
+            return stream;
+        }
+        let stream = self.stream_of_hour(workspace, hour);
+        self.last_stream = Some(((workspace, hour), stream));
+        stream
+    }
+
+    fn stream_of_hour(&mut self, workspace: u32, hour: i64) -> u32 {
         if let Some(stream) = self.streams.get(&(workspace, hour)) {
             return *stream;
         }
@@ -272,7 +299,7 @@ impl MemoryCatalog {
     /// The lookup key of a number.
     fn catalog_key(&self, number: MemoryNumber) -> CatalogKey {
         let class = self.classed[number as usize];
-        (self.classes.workspace(class), self.facts(number).id)
+        (self.classes.workspace(class), self.kept.id(number))
     }
 
     /// Removes a memory permanently. Returns its number and its visibility, if it was known.
@@ -430,10 +457,8 @@ impl MemoryCatalog {
     fn rebuild_sessions(&mut self) {
         let order =
             |a: &MemoryNumber, b: &MemoryNumber| compare_hot_times(&self.hot, &self.kept, *a, *b);
-        let key =
-            |number: &MemoryNumber| (self.hot[*number as usize].from, self.kept.facts(*number).id);
-        let strands = (0..self.len()).map(|place| self.strand_key(place as MemoryNumber)).collect();
-        self.sessions = StrandTable::of(strands, order, key);
+        let strands = (0..self.len()).map(|place| self.strand_key(place as MemoryNumber));
+        self.sessions = StrandTable::of(strands, order);
     }
 
     /// Compares two memories by the start of their validity, then by id, which grows with time.
@@ -450,5 +475,5 @@ fn compare_hot_times(
     b: MemoryNumber,
 ) -> Ordering {
     let from = |number: MemoryNumber| hot[number as usize].from;
-    from(a).cmp(&from(b)).then_with(|| kept.facts(a).id.cmp(&kept.facts(b).id))
+    from(a).cmp(&from(b)).then_with(|| kept.id(a).cmp(&kept.id(b)))
 }

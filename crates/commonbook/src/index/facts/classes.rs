@@ -126,9 +126,9 @@ impl ClassTable {
         self.audiences.count(self.audience_of[class as usize], sign);
     }
 
-    /// Reserves capacity for more memories.
-    pub(super) fn reserve(&mut self, more: usize) {
-        self.places.reserve(more);
+    /// Reserves capacity for this many memories.
+    pub(super) fn reserve(&mut self, memories: usize) {
+        self.places.resize(memories.max(self.places.len()), 0);
     }
 
     /// The number of classes.

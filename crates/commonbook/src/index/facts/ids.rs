@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use rustc_hash::FxHasher;
 
 use super::MemoryNumber;
@@ -31,14 +32,21 @@ impl NumberTable {
         self.0.find(hash(&key), |number| key_of(*number) == key).copied()
     }
 
-    /// Inserts the number of a new key.
-    pub(super) fn insert(
+    /// The number of a key; inserts this one for a new key, and returns `None`.
+    pub(super) fn get_or_insert(
         &mut self,
         key: CatalogKey,
         number: MemoryNumber,
         key_of: impl Fn(MemoryNumber) -> CatalogKey,
-    ) {
-        self.0.insert_unique(hash(&key), number, |number| hash(&key_of(*number)));
+    ) -> Option<MemoryNumber> {
+        let is_same = |number: &MemoryNumber| key_of(*number) == key;
+        match self.0.entry(hash(&key), is_same, |number| hash(&key_of(*number))) {
+            Entry::Occupied(existing) => Some(*existing.get()),
+            Entry::Vacant(vacant) => {
+                vacant.insert(number);
+                None
+            }
+        }
     }
 
     /// Removes the number of a key.

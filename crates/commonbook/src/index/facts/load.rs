@@ -77,7 +77,10 @@ impl MemoryCatalog {
                 numbers.push(NO_MEMORY);
                 continue;
             }
-            let existing = self.number_in_class(class, facts.id);
+            let existing = match place {
+                Some(place) => self.number_or_insert(class, facts.id, place),
+                None => self.number_in_class(class, facts.id),
+            };
             if let Some(existing) = existing
                 && self.facts(existing).sequence >= facts.sequence
             {

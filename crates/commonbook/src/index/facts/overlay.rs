@@ -7,6 +7,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{MemoryFacts, MemoryNumber};
+use crate::base::id::MemoryId;
 use crate::index::facts::segment_file::SegmentFile;
 
 /// The facts and topics of all memories.
@@ -75,6 +76,15 @@ impl FactOverlay {
         }
         let part = self.segment_range(number);
         part.segment_file.facts(number - part.first)
+    }
+
+    /// The id of a memory, without its other facts.
+    pub(super) fn id(&self, number: MemoryNumber) -> MemoryId {
+        if let Some(own) = self.own_entry(number) {
+            return own.facts.id;
+        }
+        let part = self.segment_range(number);
+        part.segment_file.id(number - part.first)
     }
 
     /// Whether a memory has this topic.

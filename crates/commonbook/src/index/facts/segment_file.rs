@@ -150,6 +150,13 @@ impl SegmentFile {
         unpack_facts(&std::array::from_fn(|place| u64::from_le_bytes(numbers[place])))
     }
 
+    /// The id of a document, the first two of its numbers.
+    pub(super) fn id(&self, document: u32) -> MemoryId {
+        let numbers = self.row(document).as_chunks().0;
+        let [high, low] = [numbers[0], numbers[1]].map(u64::from_le_bytes);
+        unpack_id(high, low)
+    }
+
     fn text_numbers(&self, document: u32) -> [u32; 4] {
         let places = self.row(document)[size_of::<PackedFacts>()..].as_chunks().0;
         std::array::from_fn(|place| u32::from_le_bytes(places[place]))
@@ -212,16 +219,19 @@ fn take_count(rest: &mut &[u8]) -> Option<usize> {
     Some(u32::from_le_bytes(*count) as usize)
 }
 
+fn unpack_id(high: u64, low: u64) -> MemoryId {
+    MemoryId::from_uuid(Uuid::from_u64_pair(high, low))
+}
+
 fn unpack_facts(numbers: &PackedFacts) -> MemoryFacts {
     let [id0, id1, heir0, heir1, sequence, fingerprint, lengths, signals, from, until] = *numbers;
-    let id = |high, low| MemoryId::from_uuid(Uuid::from_u64_pair(high, low));
     let half = |number: u64| (number & u64::from(u32::MAX)) as u32;
     MemoryFacts {
-        id: id(id0, id1),
+        id: unpack_id(id0, id1),
         sequence,
         from: from.cast_signed(),
         until: until.cast_signed(),
-        successor: (heir0 | heir1 != 0).then(|| id(heir0, heir1)),
+        successor: (heir0 | heir1 != 0).then(|| unpack_id(heir0, heir1)),
         lengths: WordLengths { head: half(lengths >> 32), body: half(lengths) },
         signals: TextSignals {
             first_person: half(signals >> 4),

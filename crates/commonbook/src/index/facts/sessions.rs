@@ -15,6 +15,9 @@ pub(super) struct StrandKey {
     pub(super) audience: u32,
 }
 
+/// The number of no strand: that of a memory without a session.
+const NO_STRAND: u32 = u32::MAX;
+
 /// The strands by number.
 #[derive(Debug, Default)]
 pub(super) struct StrandTable {
@@ -51,19 +54,18 @@ pub(in crate::index) struct SessionNeighbour {
 }
 
 impl StrandTable {
-    /// Builds the strands of all these memories. `key` orders them as `order` does, and is read once for each memory
-    /// of a strand that is not sorted: saves of one moment, such as an import, lie as their ids fell.
-    pub(super) fn of<K: Ord>(
-        strands: Vec<Option<StrandKey>>,
+    /// Builds the strands of all memories, each with its strand. Segments do not lie in the order of time, but each is
+    /// sorted mostly: a stable sort merges what is.
+    pub(super) fn of(
+        strands: impl Iterator<Item = Option<StrandKey>>,
         order: impl Fn(&MemoryNumber, &MemoryNumber) -> Ordering,
-        key: impl Fn(&MemoryNumber) -> K,
     ) -> Self {
         let mut sessions = Self::default();
         let mut ends: Vec<u32> = Vec::new();
         // Most memories are in the strand of the previous one.
         let mut last = None;
-        let mut number_of = |strand: Option<StrandKey>| -> Option<u32> {
-            let strand = strand?;
+        let number_of = |strand: Option<StrandKey>| -> u32 {
+            let Some(strand) = strand else { return NO_STRAND };
             let number = match last {
                 Some((same, number)) if same == strand => number,
                 _ => sessions.number(strand),
@@ -73,18 +75,17 @@ impl StrandTable {
                 Some(end) => *end += 1,
                 None => ends.push(1),
             }
-            Some(number)
+            number
         };
-        let numbers: Vec<Option<u32>> = strands.into_iter().map(&mut number_of).collect();
+        let numbers: Vec<u32> = strands.map(number_of).collect();
         let mut sum = 0;
         for end in &mut ends {
             (*end, sum) = (sum, sum + *end);
         }
         let mut members = vec![0; sum as usize];
         for (number, strand) in (0..).zip(&numbers) {
-            let Some(strand) = strand else { continue };
             // The begin of a strand moves to its end.
-            let place = &mut ends[*strand as usize];
+            let Some(place) = ends.get_mut(*strand as usize) else { continue };
             members[*place as usize] = number;
             *place += 1;
         }
@@ -93,9 +94,7 @@ impl StrandTable {
         for end in &ends {
             let strand = &mut members[begin..*end as usize];
             begin = *end as usize;
-            if !strand.is_sorted_by(|a, b| order(a, b).is_le()) {
-                strand.sort_by_cached_key(&key);
-            }
+            strand.sort_by(&order);
             (0..).zip(strand).for_each(|(place, number)| places[*number as usize] = place);
         }
         Self { members, ends, places, ..sessions }

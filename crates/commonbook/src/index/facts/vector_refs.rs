@@ -14,6 +14,11 @@ pub(in crate::index) struct VectorRefs {
 }
 
 impl VectorRefs {
+    /// Reserves capacity for this many memories.
+    pub(super) fn reserve(&mut self, memories: usize) {
+        self.bare.grow(memories);
+    }
+
     /// Links a memory to its vectors, or to none.
     pub(super) fn set(&mut self, number: MemoryNumber, rows: Option<VectorRows>) {
         let place = number as usize;
@@ -24,7 +29,7 @@ impl VectorRefs {
             // Without vectors no entry is needed.
             None if rows.is_none() => {}
             None => {
-                self.rows.resize(self.bare.len(), None);
+                self.rows.resize(self.bare.len().max(place + 1), None);
                 self.rows[place] = rows;
             }
         }
