@@ -29,39 +29,72 @@ const CLAUSE_ENDS: [char; 8] = [',', ';', ':', '(', ')', '—', '–', '→'];
 /// stand. The shared words that few sentences have count most. Empty for a text without words.
 #[must_use]
 pub fn nearest_part(text: &str, other: &str, words_max: usize) -> String {
-    let wanted: HashSet<String> = query_terms(other).into_iter().collect();
-    let sentences: Vec<WeighedSentence<'_>> = sentences(text)
-        .map(|sentence| WeighedSentence::of(without_mark(sentence), &wanted))
-        .filter(|sentence| !sentence.words.is_empty())
-        .collect();
-    let weights = SharedTermWeights::of(&sentences);
-    let mut best: Option<(usize, f64)> = None;
-    for (place, sentence) in sentences.iter().enumerate() {
-        let weight = weights.of_words(&sentence.words, &[]);
-        if best.is_none_or(|(_, most)| weight > most) {
-            best = Some((place, weight));
-        }
+    WeighedText::of(text, &SoughtTerms::of(other)).nearest_part(words_max)
+}
+
+/// The terms of a text, for which others are read.
+#[derive(Debug)]
+pub struct SoughtTerms(HashSet<String>);
+
+impl SoughtTerms {
+    /// Those of this text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self(query_terms(text).into_iter().collect())
     }
-    let Some((place, _)) = best else { return String::new() };
-    if sentences[place].words.len() > words_max {
-        return sentences[place].cut(words_max, &weights);
+}
+
+/// A text with what its sentences share with another one: read once, for parts of any length.
+#[derive(Debug)]
+pub struct WeighedText<'t> {
+    sentences: Vec<WeighedSentence<'t>>,
+    weights: SharedTermWeights,
+}
+
+impl<'t> WeighedText<'t> {
+    /// Reads a text for the terms of another one.
+    #[must_use]
+    pub fn of(text: &'t str, sought: &SoughtTerms) -> Self {
+        let sentences: Vec<WeighedSentence<'t>> = sentences(text)
+            .map(|sentence| WeighedSentence::of(without_mark(sentence), &sought.0))
+            .filter(|sentence| !sentence.words.is_empty())
+            .collect();
+        let weights = SharedTermWeights::of(&sentences);
+        Self { sentences, weights }
     }
-    let mut shown = String::new();
-    let mut before: Option<usize> = None;
-    for place in chosen(&sentences, place, words_max, &weights) {
-        match before {
-            Some(before) if before + 1 == place => {
-                // A heading or the line of a list has no mark at its end.
-                let is_open = shown.ends_with(|last: char| last.is_alphanumeric());
-                shown.push_str(if is_open { "; " } else { " " });
+
+    /// As [`nearest_part`].
+    #[must_use]
+    pub fn nearest_part(&self, words_max: usize) -> String {
+        let Self { sentences, weights } = self;
+        let mut best: Option<(usize, f64)> = None;
+        for (place, sentence) in sentences.iter().enumerate() {
+            let weight = weights.of_words(&sentence.words, &[]);
+            if best.is_none_or(|(_, most)| weight > most) {
+                best = Some((place, weight));
             }
-            Some(_) => shown.push_str(&format!(" {CUT} ")),
-            None => {}
         }
-        shown.push_str(sentences[place].text);
-        before = Some(place);
+        let Some((place, _)) = best else { return String::new() };
+        if sentences[place].words.len() > words_max {
+            return sentences[place].cut(words_max, weights);
+        }
+        let mut shown = String::new();
+        let mut before: Option<usize> = None;
+        for place in chosen(sentences, place, words_max, weights) {
+            match before {
+                Some(before) if before + 1 == place => {
+                    // A heading or the line of a list has no mark at its end.
+                    let is_open = shown.ends_with(|last: char| last.is_alphanumeric());
+                    shown.push_str(if is_open { "; " } else { " " });
+                }
+                Some(_) => shown.push_str(&format!(" {CUT} ")),
+                None => {}
+            }
+            shown.push_str(sentences[place].text);
+            before = Some(place);
+        }
+        shown
     }
-    shown
 }
 
 /// The sentences that are shown with this one, in their order: those that share most besides, and
@@ -122,6 +155,7 @@ fn without_mark(line: &str) -> &str {
 }
 
 /// What the shared terms weigh: one that no other sentence has weighs one.
+#[derive(Debug)]
 struct SharedTermWeights(HashMap<String, f64>);
 
 impl SharedTermWeights {
@@ -160,12 +194,14 @@ fn distinct_terms(words: &[WeighedWord]) -> Vec<String> {
 }
 
 /// A sentence with what it shares with the other text.
+#[derive(Debug)]
 struct WeighedSentence<'t> {
     text: &'t str,
     words: Vec<WeighedWord>,
 }
 
 /// A word of a sentence.
+#[derive(Debug)]
 struct WeighedWord {
     at: Range<usize>,
     /// The shared terms among its own.

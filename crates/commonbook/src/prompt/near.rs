@@ -4,7 +4,7 @@ use crate::base::id::handle;
 use crate::base::limits;
 use crate::model::contradiction::{NearPair, PairSide, valid_since};
 use crate::model::memory::{Memory, NearNote, Trust};
-use commonbook_text::part::nearest_part;
+use commonbook_text::part::{SoughtTerms, WeighedText, nearest_part};
 use commonbook_text::sanitize::{one_line, shown_name};
 use commonbook_text::tokens;
 
@@ -28,15 +28,18 @@ const SIDE_TOKENS: usize = 60;
 /// each by the part that is nearest to it, together within [`limits::NEAR_TOKENS`].
 #[must_use]
 pub fn near_notes(saved: &Memory, found: &[Memory]) -> Vec<NearNote> {
-    let text = saved.full_text();
+    let found = &found[..found.len().min(limits::NEAR_NOTES)];
+    let texts: Vec<String> = found.iter().map(Memory::full_text).collect();
+    let sought = SoughtTerms::of(&saved.full_text());
+    let weighed: Vec<_> = texts.iter().map(|text| WeighedText::of(text, &sought)).collect();
     let with_words = |words: [usize; limits::NEAR_NOTES]| {
-        let note = |(memory, words_max): (&Memory, usize)| NearNote {
+        let note = |((memory, text), words_max): ((&Memory, &WeighedText<'_>), usize)| NearNote {
             id: memory.id,
             owner: memory.owner.clone(),
             trust: memory.trust,
-            says: one_line(&nearest_part(&memory.full_text(), &text, words_max)),
+            says: one_line(&text.nearest_part(words_max)),
         };
-        found.iter().zip(words).map(note).collect::<Vec<_>>()
+        found.iter().zip(&weighed).zip(words).map(note).collect::<Vec<_>>()
     };
     let fits = |notes: &[NearNote]| {
         let lines = notes.iter().map(|note| tokens::count(&near_line(note)) + FIELDS_TOKENS);
