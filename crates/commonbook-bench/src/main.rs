@@ -18,6 +18,7 @@ mod hook;
 mod likeness;
 mod machine;
 mod metrics;
+mod peers;
 mod personalization;
 mod questions;
 mod redteam;
@@ -106,6 +107,8 @@ enum BenchCommand {
     GoingOn(going_on::GoingOnBench),
     /// The time that a client waits for its hooks, in a large store, with a server and without
     Hook(hook::HookBench),
+    /// Saves and searches over MCP, by Commonbook and by other memory servers that are installed
+    Peers(peers::PeersBench),
     /// The entities found in your own texts, with samples
     Extraction(extraction::ExtractionBench),
     /// How many decisions rest unnoticed on what has changed meanwhile, how many alarms are false, and
@@ -145,6 +148,7 @@ impl BenchCommand {
             Self::Contradictions(contradictions) => contradictions.run(),
             Self::GoingOn(going_on) => going_on.run(),
             Self::Hook(hook) => hook.run(as_json),
+            Self::Peers(peers) => peers.run(),
             Self::Extraction(extraction) => extraction.run(),
             Self::Personalization(personalization) => personalization.run(config, as_json),
             Self::Scale(scale) => scale.run(),

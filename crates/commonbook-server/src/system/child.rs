@@ -35,12 +35,17 @@ pub fn program_command(home: &Path, arguments: &[&str]) -> Result<Command> {
     let program = std::env::current_exe()
         .map_err(|error| step_error("the path of this program is unknown", error))?;
     let mut command = Command::new(program);
+    remove_settings(&mut command);
+    command.args(PROGRAM_ARGUMENT.get()).args(arguments).arg("--home").arg(home);
+    Ok(command)
+}
+
+/// Hides from a command what the environment says of another agent, workspace, server or database.
+pub fn remove_settings(command: &mut Command) {
     for name in ["AGENT_ID", "DATABASE", "WORKSPACE", "USER_ID", "URL", "TOKEN"] {
         command.env_remove(format!("COMMONBOOK_{name}"));
     }
     command.env_remove("COMMONBOOK");
-    command.args(PROGRAM_ARGUMENT.get()).args(arguments).arg("--home").arg(home);
-    Ok(command)
 }
 
 impl ChildServer {
