@@ -2605,15 +2605,15 @@ class ContextSummary(TypedDict):
     """
     items: int
     """
-    Items.
+    Items, in full or by a headline.
     """
     tokens: int
     """
-    Tokens of the items.
+    Tokens of the text; of the items in full alone, if you may not read all that it has.
     """
     bytes: int
     """
-    Bytes of the items.
+    Bytes of the items, each in full.
     """
 
 

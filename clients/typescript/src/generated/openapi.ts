@@ -1342,11 +1342,11 @@ export interface components {
             origin: components["schemas"]["ContextOrigin"];
             /** @description The session. */
             session?: string;
-            /** @description Items. */
+            /** @description Items, in full or by a headline. */
             items: number;
-            /** @description Tokens of the items. */
+            /** @description Tokens of the text; of the items in full alone, if you may not read all that it has. */
             tokens: number;
-            /** @description Bytes of the items. */
+            /** @description Bytes of the items, each in full. */
             bytes: number;
         };
         /**
