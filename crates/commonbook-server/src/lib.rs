@@ -678,8 +678,9 @@ fn run_mcp(
             drop(tokio::time::timeout(limit, local).await);
         }
         let register = move || {
-            follow::record_calls(&book);
-            book.end_connection(&sessions)
+            let ended = book.end_connection(&sessions);
+            follow::leave_store(&book);
+            ended
         };
         call::run_blocking(register).await?;
         served

@@ -111,23 +111,7 @@ impl ServeCommand {
         let (book, watch) = watch::watch_journals(book, stopping.clone());
         let streams =
             EventStreams::new(book.clone(), watch.clone(), self.streams, stopping.clone());
-        tokio::spawn(sweep_hourly(book.clone()));
-        tokio::spawn(sizes::measure_in_background(book.clone()));
-        tokio::spawn(follow::follow_in_background(
-            book.clone(),
-            Arc::clone(&config),
-            stopping.clone(),
-        ));
-        tokio::spawn(follow::consolidate_in_background(book.clone(), stopping.clone()));
-        if let Some(schedule) = config.backup_schedule()? {
-            let (home, store) = (config.home()?.to_owned(), config.store_file()?);
-            let stop = stopping.clone();
-            tokio::spawn(backups::back_up_in_background(schedule, home, store, stop));
-        }
-        let home = config.home()?.to_owned();
-        tokio::spawn(webhook::deliver_in_background(book.clone(), home, stopping.clone()));
-        let (settings, stop) = (Arc::clone(&config), stopping.clone());
-        tokio::spawn(hook::drain_spool_in_background(settings, book.clone(), stop));
+        begin_background_work(&book, &config, &stopping)?;
         let door = McpDoor::new(book.clone(), Arc::clone(&config), self.tools, watch);
         let gate = RequestGate {
             book: book.clone(),
@@ -150,11 +134,16 @@ impl ServeCommand {
         output::announce(&format!(
             "Commonbook listens on http://{address}\nRequests that name no workspace use `{workspace}`."
         ));
-        let served = tokio::select! {
-            () = serve_until_stopped(listener, local, HttpServer { router, connections_max, stopping }) => Ok(()),
-            error = wait_for_damage(book) => Err(error),
-        };
-        served
+        let server = HttpServer { router, connections_max, stopping };
+        tokio::select! {
+            () = serve_until_stopped(listener, local, server) => {}
+            error = wait_for_damage(book.clone()) => return Err(error),
+        }
+        run_blocking(move || {
+            follow::leave_store(&book);
+            Ok(())
+        })
+        .await
     }
 }
 
@@ -169,6 +158,30 @@ impl ServeCommand {
             }
         }
     }
+}
+
+/// Begins what a server does beside its answers, until it stops.
+///
+/// # Errors
+/// `invalid` for a wrong schedule of backups, `unavailable` if no home is known.
+fn begin_background_work(
+    book: &Commonbook,
+    config: &Arc<Config>,
+    stopping: &CancellationToken,
+) -> Result<()> {
+    let stop = || stopping.clone();
+    tokio::spawn(sweep_hourly(book.clone()));
+    tokio::spawn(sizes::measure_in_background(book.clone()));
+    tokio::spawn(follow::follow_in_background(book.clone(), Arc::clone(config), stop()));
+    tokio::spawn(follow::consolidate_in_background(book.clone(), stop()));
+    if let Some(schedule) = config.backup_schedule()? {
+        let (home, store) = (config.home()?.to_owned(), config.store_file()?);
+        tokio::spawn(backups::back_up_in_background(schedule, home, store, stop()));
+    }
+    let home = config.home()?.to_owned();
+    tokio::spawn(webhook::deliver_in_background(book.clone(), home, stop()));
+    tokio::spawn(hook::drain_spool_in_background(Arc::clone(config), book.clone(), stop()));
+    Ok(())
 }
 
 /// The router with its limit of connections, and the token that ends its streams.

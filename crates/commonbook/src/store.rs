@@ -174,6 +174,15 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     /// `unavailable` if a reader prevents it; the next call tries again.
     fn scrub(&self) -> Result<()>;
+
+    /// Copies a log of changes that has grown long into the store, at the end of a process that ran long:
+    /// the next one need not read it. A database keeps its log itself.
+    ///
+    /// # Errors
+    /// As [`Self::scrub`].
+    fn shrink_log(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl dyn Store {

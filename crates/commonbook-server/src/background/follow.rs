@@ -355,6 +355,15 @@ pub(crate) fn record_calls(book: &Commonbook) {
     }
 }
 
+/// What a process that ran long does last: it records its calls, and leaves the next one no long log of
+/// changes to read. A failure is only logged.
+pub(crate) fn leave_store(book: &Commonbook) {
+    record_calls(book);
+    if let Err(error) = book.store().shrink_log() {
+        tracing::debug!(%error, "the log of changes stays long");
+    }
+}
+
 /// Does the work of one round. Returns whether all was derived that could be; `None` if it did not look.
 fn follow_once(
     book: &Commonbook,

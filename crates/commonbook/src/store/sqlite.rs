@@ -32,6 +32,9 @@ use writer::StoreWriter;
 /// Idle read connections that stay open.
 const IDLE_READERS_MAX: usize = 8;
 
+/// The size of a log that is no long one: a process reads it in less than a millisecond.
+const LOG_KEPT_BYTES: u64 = 1024 * 1024;
+
 /// The engine's error code if the shared-memory file of the log cannot grow.
 const SHM_SIZE_CODE: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 
@@ -196,6 +199,10 @@ impl Store for SqliteStore {
     /// The statements fix the order of their joins, and need no statistics.
     fn refresh_statistics(&self) -> Result<()> {
         Ok(())
+    }
+
+    fn shrink_log(&self) -> Result<()> {
+        if connection::log_bytes(&self.path) < LOG_KEPT_BYTES { Ok(()) } else { self.scrub() }
     }
 
     fn scrub(&self) -> Result<()> {

@@ -171,6 +171,28 @@ fn no_database_file_contains_what_a_purged_revision_said() {
     assert!(!in_a_file(&home, "zanzibarian"), "it is still in a file");
 }
 
+#[test]
+fn a_process_that_ran_long_leaves_no_long_log() {
+    let home = Sqlite::new();
+    let store = home.open();
+    let log_bytes = || fs::metadata(home.folder().join("home/commonbook.db-wal")).unwrap().len();
+    let ids = commonbook::base::id::RandomIds::default();
+    let save = |text: &str| {
+        let saved = memory(&ids, "ann", "x", text);
+        store.write(move |tx| keep(tx, &saved)).unwrap();
+    };
+    save("a short one");
+    let short = log_bytes();
+    store.shrink_log().unwrap();
+    assert_eq!(log_bytes(), short, "a short log is left to the next commit");
+    (0..40).for_each(|number| save(&format!("{number} {}", "the weather is fine. ".repeat(3_000))));
+    assert!(log_bytes() > 2_000_000, "{}", log_bytes());
+    store.shrink_log().unwrap();
+    assert_eq!(log_bytes(), 0);
+    save("the next one");
+    drop(home.open());
+}
+
 fn in_a_file(home: &Sqlite, word: &str) -> bool {
     fs::read_dir(home.folder().join("home")).unwrap().any(|entry| {
         let bytes = fs::read(entry.unwrap().path()).unwrap();

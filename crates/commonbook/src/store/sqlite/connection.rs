@@ -97,7 +97,12 @@ fn is_unwritable(error: &rusqlite::Error) -> bool {
 }
 
 fn has_log(path: &Path) -> bool {
-    fs::metadata(sibling_path(path, "-wal")).is_ok_and(|log| log.len() > 0)
+    log_bytes(path) > 0
+}
+
+/// The size of the write-ahead log of this store.
+pub(super) fn log_bytes(path: &Path) -> u64 {
+    fs::metadata(sibling_path(path, "-wal")).map_or(0, |log| log.len())
 }
 
 /// Settings of every connection, reading or writing.
