@@ -13,6 +13,7 @@ mod holder;
 mod mark;
 mod migrate;
 mod open;
+mod turn;
 mod writer;
 
 use std::path::{Path, PathBuf};

@@ -2,13 +2,22 @@
 
 use std::path::Path;
 
+use crate::base::error::{Error, ErrorKind};
+
 /// The offset of the write lock in the log's shared-memory file (WAL format, section 2.3.1).
 #[cfg(target_os = "linux")]
 const WRITE_LOCK_OFFSET: u64 = 120;
 
+/// The error of a store in which other processes write all the time: it names the one that does now.
+pub(super) fn busy_store(store: &Path) -> Error {
+    let holder = of_write_lock(store).unwrap_or_else(|| "another process".to_owned());
+    Error::new(ErrorKind::Unavailable, format!("{holder} keeps the store busy"))
+        .hint("Nothing was written. Try again in a moment.")
+}
+
 /// The process that holds the write lock of this store: `commonbook serve (process 4711)`.
 #[cfg(target_os = "linux")]
-pub(super) fn of_write_lock(store: &Path) -> Option<String> {
+fn of_write_lock(store: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
     let inode = std::fs::metadata(super::file::sibling_path(store, "-shm")).ok()?.ino();
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
@@ -39,7 +48,7 @@ fn lock_writer(line: &str, inode: u64) -> Option<u32> {
 
 /// Other systems do not show it.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn of_write_lock(_: &Path) -> Option<String> {
+fn of_write_lock(_: &Path) -> Option<String> {
     None
 }
 

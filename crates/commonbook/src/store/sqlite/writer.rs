@@ -1,5 +1,5 @@
-//! The one thread that writes: it runs all waiting jobs, each in its own savepoint, syncs once, and
-//! only then answers them all (group commit).
+//! The one thread that writes: when it is the turn of this process, it runs all waiting jobs, each in its own
+//! savepoint, syncs once, and only then answers them all (group commit).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::ffi::ErrorCode;
@@ -15,14 +16,19 @@ use rusqlite::ffi::ErrorCode;
 use super::chain::JournalHead;
 use super::digest::DigestTriggers;
 use super::engine::SqliteEngine;
+use super::holder::busy_store;
 use super::mark::MarkFile;
-use super::{chain, holder};
+use super::{chain, turn};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::limits;
 use crate::store::StoreWrite;
 use crate::store::sql::Tx;
 
 /// Writes that share one sync at most; more would only delay the first one.
 const GROUP_WRITES_MAX: usize = 256;
+
+/// The longest time that writes wait for those of other processes.
+const TURN_WAIT: Duration = Duration::from_secs(limits::WRITE_WAIT_SECONDS);
 
 struct WriteJob {
     write: StoreWrite,
@@ -130,8 +136,14 @@ fn writer_stopped() -> Error {
 impl WriterThread {
     fn drain(&self, waiting: &Receiver<WriteJob>) {
         while let Ok(first) = waiting.recv() {
+            let turn = turn::take_within(&self.path, TURN_WAIT);
             let mut group = vec![first];
             group.extend(waiting.try_iter().take(GROUP_WRITES_MAX - 1));
+            let Ok(_turn) = turn else {
+                let refused = group.iter().map(|_| Err(busy_store(&self.path))).collect();
+                send_answers(group, refused);
+                continue;
+            };
             match self.transact(&mut group) {
                 Ok(answers) => send_answers(group, answers),
                 // The engine dropped the whole transaction, perhaps because of one job: each job
@@ -233,7 +245,7 @@ impl WriterThread {
         let begun = self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([]);
         match begun {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
-                Err(busy_store(holder::of_write_lock(&self.path)).with_cause(error))
+                Err(busy_store(&self.path).with_cause(error))
             }
             begun => Ok(begun.map(drop)?),
         }
@@ -264,13 +276,6 @@ impl WriterThread {
             tracing::warn!(%error, "the mark beside the store could not be raised");
         }
     }
-}
-
-/// The error of a store that another process holds.
-pub(super) fn busy_store(holder: Option<String>) -> Error {
-    let holder = holder.unwrap_or_else(|| "another process".to_owned());
-    Error::new(ErrorKind::Unavailable, format!("{holder} keeps the store busy"))
-        .hint("Nothing was written. Try again in a moment.")
 }
 
 fn send_answers(group: Vec<WriteJob>, answers: Vec<Result<()>>) {
