@@ -74,10 +74,8 @@ fn id(
     normalised: &str,
 ) -> EntityId {
     // No part contains a line break, so different lists of parts never join to the same text.
-    EntityId::from_name(&format!(
-        "{workspace}\n{}\n{entity_type}\n{normalised}",
-        session.unwrap_or("")
-    ))
+    let parts = [workspace.as_str(), session.unwrap_or_default(), entity_type.name(), normalised];
+    EntityId::from_name(&parts.join("\n"))
 }
 
 /// An entity by type and name, as in `tool:TypeScript` or an object with `type` and `value`.
