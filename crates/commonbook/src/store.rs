@@ -176,13 +176,12 @@ pub trait Store: Send + Sync + 'static {
     fn scrub(&self) -> Result<()>;
 
     /// Copies a log of changes that has grown long into the store, at the end of a process that ran long:
-    /// the next one need not read it. A database keeps its log itself.
+    /// the next one need not read it. Waits for nobody: where others read or write, a part stays in the log.
+    /// A database keeps its log itself.
     ///
     /// # Errors
-    /// As [`Self::scrub`].
-    fn shrink_log(&self) -> Result<()> {
-        Ok(())
-    }
+    /// `unavailable` if the store cannot be written.
+    fn shrink_log(&self) -> Result<()>;
 }
 
 impl dyn Store {

